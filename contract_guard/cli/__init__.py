@@ -1,0 +1,1 @@
+"""Command line: one thin file a command that parses, calls, renders and sets the exit code."""

@@ -1,0 +1,82 @@
+"""The `contract-guard` command: loads only the subcommand called, maps every fault to exit 2."""
+
+import difflib
+import importlib
+import sys
+
+import click
+
+from contract_guard import __version__
+from contract_guard.cli.errors import EXIT_FAILED, UserError
+
+COMMANDS: dict[str, str] = {
+    "check": "Report tests and code that lean on names, values or rules that are gone.",
+    "diff": "Report what a change breaks, between two revisions.",
+    "registry": "Show who produces and who consumes each contract.",
+    "gate": "Run real MoE gates against what their tests expect.",
+    "explain": "Explain a rule, with its examples.",
+    "rules": "List all rules.",
+    "baseline": "Record known findings, so that only new ones count.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand's module when it is called or asked for help, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(f"contract_guard.cli.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 clean, 1 findings, 2 could not do what was asked.",
+)
+@click.version_option(__version__, prog_name="contract-guard")
+def cli() -> None:
+    """Find contract drift: tests that no longer agree with the code they check."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Console entry point. Exits 0, 1 or 2; a fault of this program's own is always 2."""
+    try:
+        code = cli.main(args=argv, prog_name="contract-guard", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    except click.Abort:
+        click.echo("contract-guard: interrupted", err=True)
+        code = EXIT_FAILED
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_FAILED
+    except UserError as error:
+        click.echo(f"contract-guard: {error}", err=True)
+        code = EXIT_FAILED
+    except BrokenPipeError:
+        # The reader of a pipe went away; python would otherwise complain while it shuts down.
+        sys.stdout = None
+        code = EXIT_FAILED
+    except Exception as error:  # noqa: BLE001 - an internal fault must end as exit 2, never as 1
+        from contract_guard.cli.errors import report_internal_fault
+
+        report_internal_fault(error)
+        code = EXIT_FAILED
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""One file a rule family: facts and registry in, findings out."""

@@ -1,0 +1,1 @@
+"""One file's bytes -> `ModuleFacts`. Pure: no disk, no module name, no knowledge of other files."""

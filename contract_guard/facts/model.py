@@ -1,0 +1,395 @@
+"""`ModuleFacts`: everything that later stages may ask about one Python source file.
+
+Facts are pure: they hold no module name, no path and nothing resolved against other files, so
+that one value serves every place and every revision in which the same bytes stand. Places refer
+to one another by index: `scope` into `ModuleFacts.scopes`, `guard` into `ModuleFacts.guards`,
+`imported` into `ModuleFacts.imports`.
+
+Bump `SCHEMA` whenever a field is added, removed or given another meaning: it is part of the
+cache key.
+"""
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+SCHEMA = 1
+
+
+class Span(NamedTuple):
+    """A range of source: lines and columns from 1, columns in code points, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    pass
+
+
+ScopeKind = Literal["module", "class", "function", "lambda", "comprehension"]
+
+
+class Scope(_Fact):
+    """A lexical scope. Index 0 is the module; `parent` of the module is -1.
+
+    `qualname` is as in `__qualname__` without `<locals>`: `TestA.test_b`, `outer.inner`.
+    """
+
+    kind: ScopeKind
+    qualname: str
+    parent: int
+    span: Span
+
+
+GuardKind = Literal[
+    "type-checking",  # body of `if TYPE_CHECKING:`
+    "if",  # branch of another condition
+    "version",  # branch of a condition on a version (`sys.version_info`, `version_is("1.2")`)
+    "platform",  # branch of a condition on sys.platform, os.name, platform.*
+    "try",  # body of a try whose handlers catch `catches`
+    "except",  # a handler's body; `catches` is what it catches
+    "suppress",  # body of `with contextlib.suppress(...)`; `catches` is what it suppresses
+    "raises",  # body of `with pytest.raises(...)`; `catches` is what is expected
+    "hasattr",  # branch of a condition that tests hasattr/getattr/find_spec/`in sys.modules`
+    "loop",  # body of for/while: runs zero or more times
+    "match",  # a case's body
+    "skip",  # behind `pytest.importorskip(...)` or a module-level skip in the same block
+    "unreachable",  # behind an unconditional raise/return or `if False:`
+]
+
+
+class Guard(_Fact):
+    """Why a place may not run, or why its failure is not fatal; `parent` is the outer one, or -1.
+
+    `text` is the condition's source, whitespace folded, at most 200 characters. `negated` marks
+    the `else` side. `catches` holds exception names as written; a bare `except:` is
+    `("BaseException",)`.
+    """
+
+    kind: GuardKind
+    parent: int
+    text: str
+    negated: bool = False
+    catches: tuple[str, ...] = ()
+
+
+BindingKind = Literal[
+    "function",
+    "class",
+    "assign",  # Name = value, including annotated, augmented, unpacked, walrus
+    "annotation",  # `name: T` without a value: binds nothing at run time
+    "import",  # by an import statement; `imported` tells which
+    "loop",
+    "with",
+    "except",
+    "match",
+    "del",
+    "type-alias",
+]
+
+
+class Parameter(_Fact):
+    name: str
+    kind: Literal["positional-only", "positional", "var-positional", "keyword-only", "var-keyword"]
+    default: str | None  # source text, None where required; at most 200 characters
+
+
+class Signature(_Fact):
+    parameters: tuple[Parameter, ...]
+    is_async: bool = False
+
+
+class Binding(_Fact):
+    """One statement that binds `name` in the module, or in a class body.
+
+    `value` is source text of the bound expression if it is short and in the grammar that
+    `facts.fold` can evaluate (literals, names, attributes, arithmetic, subscripts, containers,
+    `range`, ...), else None; unpacking gives `(text)[i]`. `decorators` are dotted names, or ""
+    where a decorator is not a (called) dotted name. `body` is a hash of a function's or class's
+    body without docstring, comments and layout, 0 for other kinds: equal body = same code.
+    """
+
+    name: str
+    kind: BindingKind
+    span: Span  # of the name where it has its own range, else of the statement
+    statement: Span
+    guard: int
+    value: str | None = None
+    imported: int = -1
+    signature: Signature | None = None
+    decorators: tuple[str, ...] = ()
+    body: int = 0
+    via_global: bool = False  # bound inside a function through `global name`
+
+
+class ClassFacts(_Fact):
+    """A class anywhere in the module; `scope` is its own scope.
+
+    `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
+    `members` are bound in the body; `self_attributes` are names stored on the first parameter
+    of a method. `dynamic` is true where members cannot be listed: `__getattr__`, `setattr`,
+    `vars()`/`locals()` writes, or a decorator that is not known to keep the members.
+    """
+
+    name: str
+    scope: int
+    span: Span
+    guard: int
+    bases: tuple[str, ...]
+    metaclass: str | None
+    decorators: tuple[str, ...]
+    members: tuple[Binding, ...]
+    self_attributes: tuple[str, ...]
+    dynamic: bool
+
+
+ImportForm = Literal["import", "from", "import_module", "importorskip"]
+
+
+class Import(_Fact):
+    """One imported name: `import module [as bound]`, `from module import name [as bound]`.
+
+    For `import a.b` without `as`, `bound` is "a". `name` is None for form "import", "*" for a
+    star. `level` counts leading dots. `bound` is "" where nothing is bound (a bare
+    `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
+    """
+
+    form: ImportForm
+    module: str
+    level: int
+    name: str | None
+    bound: str
+    span: Span
+    statement: Span
+    scope: int
+    guard: int
+
+
+UseContext = Literal["load", "store", "del"]
+
+
+class Use(_Fact):
+    """An attribute chain whose root is a name bound by an import: `bound.chain[0].chain[1]`.
+
+    Given only where Python's scope rules lead the root to a scope in which that name is bound
+    by imports alone; `imported` lists every import that may have bound it (several in the
+    branches of a try). The longest chain is given once, not each prefix of it. `called` is true
+    where the whole chain is called. `span` runs from the root to the end of the chain.
+    `statement` is the smallest enclosing statement (for a compound one: its header).
+    `ends` are the end columns of the root and of each chain part, with the line each ends on.
+    """
+
+    imported: tuple[int, ...]
+    chain: tuple[str, ...]
+    context: UseContext
+    span: Span
+    ends: tuple[tuple[int, int], ...]
+    statement: Span
+    scope: int
+    guard: int
+    called: bool = False
+
+
+class Load(_Fact):
+    """A load of a name that an import bound (`from m import N` ... `N`), without an attribute.
+
+    One per (import, scope): what matters is that it is used, and where first.
+    """
+
+    imported: tuple[int, ...]
+    span: Span
+    scope: int
+    guard: int
+
+
+PatchForm = Literal[
+    "mock.patch",
+    "mock.patch.object",
+    "mock.patch.multiple",
+    "mock.patch.dict",
+    "monkeypatch.setattr",
+    "monkeypatch.delattr",
+    "setattr",
+    "delattr",
+]
+
+
+class PatchTarget(_Fact):
+    """A target of the patch family: a dotted string, or an object and an attribute name.
+
+    `target` is the dotted string ("pkg.mod.name"), or the dotted source of the object whose root
+    `imported` tells (empty if it is no import). `attribute` is the second argument, None for the
+    string form; `patch.multiple` gives one fact per keyword. Strings that fold from f-strings,
+    concatenations and module constants are folded; what does not fold is left out and counted
+    in `ModuleFacts.unfolded_targets`. `span` is the target argument (with the string form: the
+    string), `call` the whole call.
+    """
+
+    form: PatchForm
+    target: str
+    attribute: str | None
+    imported: tuple[int, ...]
+    create: bool
+    raising: bool
+    new: str | None  # source text of the replacement, at most 200 characters
+    span: Span
+    call: Span
+    statement: Span
+    scope: int
+    guard: int
+    decorator: bool = False
+
+
+class Argument(_Fact):
+    """An argument of a call: `position` from 0, or -1 with `keyword`. `value` is source text."""
+
+    position: int
+    keyword: str | None
+    value: str
+
+
+class Call(_Fact):
+    """A call with arguments that are names, attribute chains or literals: who binds what.
+
+    `function` is the dotted source of the callee.
+    """
+
+    function: str
+    arguments: tuple[Argument, ...]
+    span: Span
+    scope: int
+
+
+PredicateOp = Literal["==", "!=", "<", "<=", "in", "not in", "isin", "and", "or", "not"]
+
+
+class Predicate(_Fact):
+    """A condition over a subject and module-level names: `(ids >= LO) & (ids < LO + 5)`.
+
+    A tree in prefix form: `op` with `operands`, where an operand is another Predicate or source
+    text. `>` and `>=` are written with the operands swapped; `&`, `torch.logical_and`, `and` all
+    become "and". `names` are the dotted names, other than the subject, that occur. `subject` is
+    source text of the tested expression, None where the parts test different ones.
+    """
+
+    op: PredicateOp
+    operands: tuple["Predicate | str", ...]
+    subject: str | None
+    names: tuple[str, ...]
+    span: Span
+    statement: Span
+    scope: int
+    guard: int
+
+
+class LiteralUse(_Fact):
+    """A distinctive literal inside a function body or a module constant: an int of at least
+    four digits that is no round number, or a string of at least 12 characters that is no prose.
+    `value` is Python literal text."""
+
+    value: str
+    span: Span
+    scope: int
+
+
+class Test(_Fact):
+    """A test function that pytest's default rules would collect from this file.
+
+    `qualname` is `TestA.test_b`. `cases` is the product of the literal parametrizations of
+    function and classes, a lower bound if `exact` is false. `arguments` are requested fixtures.
+    `ids` are pytest's bracket ids in order where they are certain, else ().
+    """
+
+    __test__ = False
+
+    qualname: str
+    scope: int
+    span: Span
+    cases: int
+    exact: bool
+    arguments: tuple[str, ...]
+    marks: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+
+
+class Fixture(_Fact):
+    """A fixture: `name` as requested; `class_name` where it is a method."""
+
+    name: str
+    qualname: str
+    span: Span
+    guard: int
+    arguments: tuple[str, ...]
+    autouse: bool
+    class_name: str | None = None
+
+
+class PytestFacts(_Fact):
+    tests: tuple[Test, ...] = ()
+    fixtures: tuple[Fixture, ...] = ()
+    plugins: tuple[str, ...] = ()  # `pytest_plugins`, where literal
+    hooks: tuple[str, ...] = ()  # `pytest_*` functions of the module
+    module_skip: str | None = None  # text of an unconditional module-level skip
+    marks: tuple[str, ...] = ()  # `pytestmark`
+
+
+class ModuleFacts(_Fact):
+    """All facts of one file. See the field types for what each entry means.
+
+    `exports` is `__all__` where it folds, None where there is none; `exports_exact` is false
+    where part of it does not fold. `getattr_names` are the names that a module `__getattr__`
+    visibly serves (tables, comparisons); `getattr_open` is true where it may serve others.
+    `dynamic` names a reason for which the module's names cannot be listed at all (its module
+    object is replaced, names are written through `globals()` or `exec`), else None.
+    `added_names` are written by `globals()["x"] =`, `setattr(sys.modules[__name__], "x", ...)`.
+    `submodule_stubs` are modules that this file puts into `sys.modules` itself.
+    `loaded_names` are all names and attribute names that are loaded or named in strings of the
+    form of an identifier: the cheap test for "nobody reads this name".
+    """
+
+    lines: int
+    scopes: tuple[Scope, ...]
+    guards: tuple[Guard, ...]
+    bindings: tuple[Binding, ...]
+    classes: tuple[ClassFacts, ...]
+    imports: tuple[Import, ...]
+    uses: tuple[Use, ...]
+    loads: tuple[Load, ...]
+    patches: tuple[PatchTarget, ...]
+    calls: tuple[Call, ...]
+    predicates: tuple[Predicate, ...]
+    literals: tuple[LiteralUse, ...]
+    pytest: PytestFacts
+    exports: tuple[str, ...] | None
+    exports_exact: bool
+    getattr_names: tuple[str, ...]
+    getattr_open: bool
+    dynamic: str | None
+    added_names: tuple[str, ...]
+    submodule_stubs: tuple[str, ...]
+    loaded_names: frozenset[str]
+    unfolded_targets: int = 0
+    has_suppressions: bool = False  # the bytes `contract-guard:` occur
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """Why a file has no facts. `line` and `column` from 1, 0 where the reason has no place."""
+
+    reason: Literal[
+        "syntax",
+        "newer-python",
+        "python-2",
+        "encoding",
+        "nul-bytes",
+        "too-deep",
+        "too-large",
+        "unreadable",
+        "worker-died",
+        "timeout",
+    ]
+    detail: str
+    line: int = 0
+    column: int = 0

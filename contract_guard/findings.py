@@ -1,0 +1,78 @@
+"""`Finding`: what every detector returns and every report renders.
+
+The field names and their order are those of `check --format json`.
+"""
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+Severity = Literal["error", "warning", "note"]
+Impact = Literal["collection-error", "runtime-error", "always-skipped", "silent"]
+Fixable = Literal["safe", "unsafe", "no"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class TestsLost(msgspec.Struct, frozen=True):
+    """Tests that cannot run because of a finding.
+
+    `exact` is false where a parametrization is not literal: `count` is then a lower bound.
+    """
+
+    __test__ = False
+
+    count: int
+    exact: bool
+    ids: tuple[str, ...]
+
+
+class Related(msgspec.Struct, frozen=True):
+    """Another place that explains a finding: a producer, a link of an import chain, a copy."""
+
+    path: str
+    line: int
+    end_line: int
+    qualname: str
+    message: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One place where a consumer and its producer disagree.
+
+    Lines and columns count from 1, columns in code points, ends are exclusive.
+    `path` is relative to the root, with forward slashes.
+    """
+
+    rule: str
+    severity: Severity
+    impact: Impact | None = None
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    symbol: str
+    test: str | None = None
+    tests_lost: TestsLost | None = None
+    message: str
+    help: str
+    fixable: Fixable = "no"
+    score: float | None = None
+    fingerprint: str
+    related: tuple[Related, ...] = ()
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        return (self.path, self.line, self.column, self.rule, self.symbol)
+
+
+def fingerprint(rule: str, path: str, qualname: str, symbol: str, statement: str) -> str:
+    """Identity of a finding across unrelated edits: 16 hex digits.
+
+    `statement` is the consumer's statement, normalised: no comments, no layout, and for an
+    import only the one name. No line number takes part, so moving code keeps the identity.
+    """
+    text = "\0".join((rule, path, qualname, symbol, statement))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Real MoE gates run against a float64 oracle and against mirrored expectations."""

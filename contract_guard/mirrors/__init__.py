@@ -1,0 +1,1 @@
+"""Tests that recompute production: slices, normal form, index, matching."""

@@ -1,0 +1,1 @@
+"""Producers and consumers of a whole project: resolution, comparison, the lock's form."""

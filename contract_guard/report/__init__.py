@@ -1,0 +1,58 @@
+"""Renderings of the same findings, one file a format: values in, text out.
+
+`render` imports only the module of the format that is asked for.
+"""
+
+import importlib
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import msgspec
+
+from contract_guard.findings import Finding
+
+Format = Literal["rich", "concise", "json", "sarif", "github", "gitlab", "junit", "html", "nodeids"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+class Cache(msgspec.Struct, frozen=True):
+    hits: int = 0
+    misses: int = 0
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The `summary` of `check --format json`. `unresolved` counts unknown names by reason."""
+
+    files: int
+    lines: int
+    tests: int
+    findings: Mapping[str, int]
+    tests_at_risk: int
+    unresolved: Mapping[str, int]
+    seconds: float
+    cache: Cache
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a format may show. `closing` is the line on tests at risk.
+
+    `sources` holds the lines of files that have findings, for formats that show them.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    closing: str
+    sources: Mapping[str, tuple[str, ...]]
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """What the output can show: `width` in columns, whether to use colour and links."""
+
+    width: int = 100
+    color: bool = False
+
+
+def render(report: Report, format: Format, screen: Screen) -> str:
+    """The report as text in the given format, ending with a newline unless empty."""
+    module = importlib.import_module(f"contract_guard.report.{format}_format")
+    return module.render(report, screen)
