@@ -1,0 +1,1 @@
+"""A small MoE gate for a model that reads text and images."""
