@@ -29,7 +29,7 @@ class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
     pass
 
 
-ScopeKind = Literal["module", "class", "function", "lambda", "comprehension"]
+ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "type-parameters"]
 
 
 class Scope(_Fact):
@@ -64,8 +64,9 @@ GuardKind = Literal[
 class Guard(_Fact):
     """Why a place may not run, or why its failure is not fatal; `parent` is the outer one, or -1.
 
-    `text` is the condition's source, whitespace folded, at most 200 characters. `negated` marks
-    the `else` side. `catches` holds exception names as written; a bare `except:` is
+    `text` is the condition's source without a leading `not`, whitespace folded, at most 200
+    characters. `negated` marks the side that runs where it is false: the `else` side, or the body
+    of `if not ...`; for "try" it marks the `else` clause, which no handler protects. `catches` holds exception names as written; a bare `except:` is
     `("BaseException",)`.
     """
 
@@ -152,7 +153,8 @@ ImportForm = Literal["import", "from", "import_module", "importorskip"]
 class Import(_Fact):
     """One imported name: `import module [as bound]`, `from module import name [as bound]`.
 
-    For `import a.b` without `as`, `bound` is "a". `name` is None for form "import", "*" for a
+    For `import a.b` without `as`, `bound` is "a" and means module `a`; `renamed` is true where
+    `as` was written, so that `import a.b as a` is told apart. `name` is None for form "import", "*" for a
     star. `level` counts leading dots. `bound` is "" where nothing is bound (a bare
     `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
     """
@@ -166,6 +168,7 @@ class Import(_Fact):
     statement: Span
     scope: int
     guard: int
+    renamed: bool = False
 
 
 UseContext = Literal["load", "store", "del"]
@@ -316,7 +319,10 @@ class Test(_Fact):
 
 
 class Fixture(_Fact):
-    """A fixture: `name` as requested; `class_name` where it is a method."""
+    """A fixture: `name` as requested; `class_name` where it is a method.
+
+    `cases` is the number of its literal `params`, a lower bound if `exact` is false.
+    """
 
     name: str
     qualname: str
@@ -325,6 +331,8 @@ class Fixture(_Fact):
     arguments: tuple[str, ...]
     autouse: bool
     class_name: str | None = None
+    cases: int = 1
+    exact: bool = True
 
 
 class PytestFacts(_Fact):
@@ -345,7 +353,8 @@ class ModuleFacts(_Fact):
     `dynamic` names a reason for which the module's names cannot be listed at all (its module
     object is replaced, names are written through `globals()` or `exec`), else None.
     `added_names` are written by `globals()["x"] =`, `setattr(sys.modules[__name__], "x", ...)`.
-    `submodule_stubs` are modules that this file puts into `sys.modules` itself.
+    `submodule_stubs` are modules that this file puts into `sys.modules` itself; one that begins
+    with "." is below this module, "*" stands for names that cannot be told.
     `loaded_names` are all names and attribute names that are loaded or named in strings of the
     form of an identifier: the cheap test for "nobody reads this name".
     """
