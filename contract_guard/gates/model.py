@@ -18,9 +18,10 @@ Verdict = Literal["agree", "drift", "unverified", "error"]
 
 @dataclass(frozen=True, slots=True)
 class GateInputs:
-    """One batch. `hidden` [T, H]; `logits` [T, E] where the gate takes logits instead;
-    `input_ids` [T] int64; `bias` [E], a correction bias passed as an argument; `padding` [T] bool,
-    true for real tokens; `state`, a previous router state."""
+    """One batch. `hidden` [T, H]; `logits` [T, E] where the gate takes logits instead (given to
+    the oracle they replace its linear); `input_ids` [T] int64; `bias` [E], a correction bias
+    passed as an argument (None: the loaded one); `padding` [T] bool, true for real tokens;
+    `state`, a previous router state."""
 
     hidden: "torch.Tensor | None" = None
     logits: "torch.Tensor | None" = None
@@ -34,20 +35,29 @@ class GateInputs:
 class GateOutput:
     """What a gate chose. `dense` [T, E] holds the weight of each chosen expert, 0 elsewhere;
     `chosen` [T, E] bool tells chosen from not chosen (a chosen weight may be 0).
-    `ids` and `weights` [T, K] are there where the gate gives them, in its order."""
+    `ids` and `weights` [T, K] are there where the gate gives them, in its order.
+    `logits` [T, E], where the gate gives them, are its own, as they enter the score function: put
+    into `GateInputs.logits` they let the oracle judge the choice apart from the linear."""
 
     dense: "torch.Tensor"
     chosen: "torch.Tensor"
     ids: "torch.Tensor | None" = None
     weights: "torch.Tensor | None" = None
+    logits: "torch.Tensor | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class OracleOutput:
-    """The float64 truth. `choice` [T, E] are the scores by which experts are chosen, after bias,
-    groups and masks, so that the margin between the K-th and the next can be told; `scores`
-    [T, E] are those that weights are taken from; `logits` [T, E] are before the score function.
-    `fixed` [T] bool marks tokens whose experts do not come from the scores (hash table)."""
+    """The float64 truth. `choice` [T, E] are the values by which experts are chosen, after bias,
+    groups and masks, so that the margin between the K-th and the next can be told (shared slots:
+    -inf, always chosen); `scores` [T, E] are those that weights are taken from; `logits` [T, E]
+    are before the score function. `fixed` [T] bool marks tokens whose experts do not come from
+    the scores (hash table, padding).
+    `magnitude` [T, E] is the sum of |x_h w_h| (+ |bias|), times what the logits are multiplied by:
+    rounding of the linear moves a logit by at most a few u times that. |logits| where these were
+    given. `inner_margin` [T] is the distance, in units of `choice`, of the closest decision before
+    the choice (which groups are kept, sparsemixer's threshold) from falling the other way; inf
+    where there is none."""
 
     dense: "torch.Tensor"
     chosen: "torch.Tensor"
@@ -55,6 +65,8 @@ class OracleOutput:
     scores: "torch.Tensor"
     logits: "torch.Tensor"
     fixed: "torch.Tensor"
+    magnitude: "torch.Tensor"
+    inner_margin: "torch.Tensor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +97,10 @@ class GateShape:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate that is ready to run. `parameters` are its loaded tensors by role (`weight` [E, H],
-    `bias` [E], `table` [vocab, K], `scale`, ...): shared with the module, so that writing into
-    one changes the gate. `call` runs the real code."""
+    """A gate that is ready to run. `parameters` are its loaded tensors by role: `weight` [E, H],
+    `linear_bias` [E], `bias` [E] (correction), `image_bias` [E], `table` [vocab, K], `norm_weight`
+    [H], `input_scale` [H], `expert_scale` [E], `scale` [1]; shared with the module, so that writing
+    into one changes the gate. `call` runs the real code."""
 
     name: str
     shape: GateShape
