@@ -1,0 +1,5 @@
+from pkg.constants import SENTINEL
+
+
+def is_image(token):
+    return token == SENTINEL

@@ -1,0 +1,3 @@
+from pkg.constants import *
+
+__all__ = ["SENTINEL"]

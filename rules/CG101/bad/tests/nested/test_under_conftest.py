@@ -1,0 +1,2 @@
+def test_fine_by_itself():
+    assert True

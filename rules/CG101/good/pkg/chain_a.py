@@ -1,0 +1,1 @@
+from pkg.chain_b import *

@@ -1,0 +1,3 @@
+from .chain_c import deep as deep
+
+_hidden = 1

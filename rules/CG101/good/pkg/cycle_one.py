@@ -1,0 +1,3 @@
+first = 1
+
+from pkg.cycle_two import second

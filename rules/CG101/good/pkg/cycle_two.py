@@ -1,0 +1,3 @@
+from pkg.cycle_one import first
+
+second = first + 1

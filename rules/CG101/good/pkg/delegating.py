@@ -1,0 +1,5 @@
+import pkg
+
+
+def __getattr__(name):
+    return getattr(pkg, name)

@@ -1,0 +1,4 @@
+from pkg import engine
+
+for _name in dir(engine):
+    globals()[_name] = getattr(engine, _name)

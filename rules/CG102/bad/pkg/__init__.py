@@ -1,0 +1,1 @@
+from pkg.decode import Wrapper

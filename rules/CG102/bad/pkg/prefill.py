@@ -1,0 +1,5 @@
+import pkg.decode
+
+
+def prefill():
+    return pkg.decode.Prefill()  # expect: CG102 pkg.decode:Prefill runtime-error

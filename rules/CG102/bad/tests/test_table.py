@@ -1,0 +1,5 @@
+from pkg.table import KINDS
+
+
+def test_kinds():
+    assert KINDS

@@ -1,0 +1,1 @@
+import pkg.loaded_elsewhere

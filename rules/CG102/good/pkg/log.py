@@ -1,0 +1,6 @@
+import logging
+
+log = logging.getLogger("pkg")
+
+
+def configure(): ...

@@ -1,0 +1,3 @@
+import pkg.fleet
+
+pkg.fleet.registered_by_a_plugin = 1

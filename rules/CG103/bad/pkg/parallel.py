@@ -1,0 +1,6 @@
+def is_parallel():
+    return True
+
+
+def all_to_all():
+    return 1

@@ -1,0 +1,5 @@
+from pkg import parallel
+
+
+def call():
+    return parallel.registered()

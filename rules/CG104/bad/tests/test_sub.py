@@ -1,0 +1,5 @@
+from pkg.sub import kept
+
+
+def test_kept():
+    assert kept.value

@@ -1,0 +1,9 @@
+try:
+    from pkg import _build_meta
+except ImportError:
+    _build_meta = None
+
+try:
+    from pkg._speedups import fast
+except ImportError:
+    fast = None

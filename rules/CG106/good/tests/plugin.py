@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def from_plugin():
+    return 1

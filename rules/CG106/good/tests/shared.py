@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def imported_fixture():
+    return 1

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def only_below(config):
+    return config

@@ -1,0 +1,2 @@
+SENTINEL = 128815
+SIZES: tuple[int, ...] = (1, 2)

@@ -1,0 +1,12 @@
+import logging
+
+SENTINEL = 128815
+logger = logging.getLogger("pkg")
+
+
+class UPPER:
+    pass
+
+
+def LOUD():
+    return 1

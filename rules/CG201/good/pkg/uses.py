@@ -1,0 +1,3 @@
+from pkg.constants import SENTINEL
+
+OFFSET = SENTINEL + 1

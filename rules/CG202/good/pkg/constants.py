@@ -1,0 +1,6 @@
+_LIMIT = 5
+LIMIT = _LIMIT
+
+
+def _helper():
+    return _LIMIT

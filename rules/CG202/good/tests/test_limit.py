@@ -1,0 +1,5 @@
+from pkg.constants import LIMIT, _helper
+
+
+def test_limit():
+    assert _helper() == LIMIT

@@ -1,0 +1,5 @@
+LIMIT = 5
+
+
+def clamp(value):
+    return min(value, LIMIT)

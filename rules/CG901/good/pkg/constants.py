@@ -1,0 +1,1 @@
+SENTINEL = 1

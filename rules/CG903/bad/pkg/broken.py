@@ -1,0 +1,2 @@
+def broken(:  # expect: CG903 pkg/broken.py
+    pass

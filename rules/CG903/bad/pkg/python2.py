@@ -1,0 +1,1 @@
+print "hello"  # expect: CG903 pkg/python2.py

@@ -1,0 +1,2 @@
+# -*- coding: latin-1 -*-
+value = "any file that Python itself can read"

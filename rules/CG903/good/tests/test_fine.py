@@ -1,0 +1,5 @@
+from pkg.fine import value
+
+
+def test_fine():
+    assert value
