@@ -10,8 +10,9 @@ from typing import Literal, get_args
 import msgspec
 
 from contract_guard.findings import Finding
+from contract_guard.project.rules import Rule
 
-Format = Literal["rich", "concise", "json", "sarif", "github", "gitlab", "junit", "html", "nodeids"]
+Format = Literal["rich", "concise", "json", "github", "nodeids"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -37,19 +38,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a format may show. `closing` is the line on tests at risk.
 
     `sources` holds the lines of files that have findings, for formats that show them.
+    `rules` are the rules by id, for their names and what they say of themselves.
     """
 
     findings: tuple[Finding, ...]
     summary: Summary
     closing: str
     sources: Mapping[str, tuple[str, ...]]
+    rules: Mapping[str, Rule]
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """What the output can show: `width` in columns, whether to use colour and links."""
+    """What the reader can see and wants to: `width` in columns, whether colour can be shown, and
+    whether notes are listed one by one or only counted."""
 
     width: int = 100
     color: bool = False
+    notes: bool = True
 
 
 def render(report: Report, format: Format, screen: Screen) -> str:

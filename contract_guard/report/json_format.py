@@ -1,4 +1,6 @@
-"""`--format json`: the form that docs/json.md pins."""
+"""`--format json`: the form that docs/json.md pins. The text is ASCII."""
+
+import json
 
 import msgspec
 
@@ -7,10 +9,26 @@ from contract_guard.report import Report, Screen
 
 
 def render(report: Report, screen: Screen) -> str:
-    document = {
-        "version": 1,
-        "tool": {"name": "contract-guard", "version": __version__},
-        "findings": report.findings,
-        "summary": report.summary,
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    return encode(
+        {
+            "version": 1,
+            "tool": {"name": "contract-guard", "version": __version__},
+            "findings": report.findings,
+            "summary": report.summary,
+        }
+    )
+
+
+def encode(document: object) -> str:
+    """`document` as indented JSON in ASCII, ending with a newline.
+
+    ASCII keeps terminals safe from control characters beyond U+007F, and holds the lone
+    surrogates that stand for file names that are no UTF-8, which msgspec refuses.
+    """
+    try:
+        encoded = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        encoded = b"\xff"
+    if encoded.isascii():
+        return msgspec.json.format(encoded, indent=2).decode() + "\n"
+    return json.dumps(msgspec.to_builtins(document), indent=2) + "\n"

@@ -7,3 +7,14 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def line_start(text: str) -> str:
+    """`text` (a path or node id) as `printable`, so that it can begin a line in a CI log: a runner
+    would take a line that begins with `::` as a command to itself."""
+    text = printable(text)
+    return f"./{text}" if text.lstrip().startswith("::") else text
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,71 @@
+"""What formats for people share: which findings are listed, in which order, and how they are
+counted in words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from contract_guard.findings import SEVERITIES, Finding, Impact
+from contract_guard.report import Report, Screen
+from contract_guard.report.text import plural, printable
+
+_IMPACTS: tuple[Impact | None, ...] = (
+    "collection-error",
+    "runtime-error",
+    "always-skipped",
+    "silent",
+    None,
+)
+
+
+def listed(report: Report, screen: Screen) -> list[Finding]:
+    """The findings that are shown one by one, in order of their place."""
+    return [f for f in report.findings if screen.notes or f.severity != "note"]
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda f: (*_badness(f), f.sort_key))
+
+
+def by_file(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+    """Findings grouped by file: the file with the worst one first, each file from top to
+    bottom."""
+    groups = [
+        (path, list(group))
+        for path, group in groupby(sorted(findings, key=lambda f: f.sort_key), lambda f: f.path)
+    ]
+    return sorted(groups, key=lambda group: (min(map(_badness, group[1])), group[0]))
+
+
+def cost(finding: Finding) -> str:
+    """Impact and tests lost in words, as `collection error, 28 tests lost`; "" where neither."""
+    parts = [finding.impact.replace("-", " ")] if finding.impact else []
+    if lost := finding.tests_lost:
+        parts.append(f"{'' if lost.exact else 'at least '}{plural(lost.count, 'test')} lost")
+    return ", ".join(parts)
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """`1 error, 2 warnings, 3 notes`, leaving out what there is none of."""
+    counts = Counter(f.severity for f in findings)
+    return ", ".join(plural(counts[s], s) for s in SEVERITIES if counts[s])
+
+
+def verdict(report: Report, screen: Screen) -> str:
+    """The last line: how many findings of what kind, and which were not listed."""
+    looked_at = (
+        f"{plural(report.summary.files, 'file')}, {plural(report.summary.tests, 'test')} looked at"
+    )
+    if not report.findings:
+        return f"No findings. {looked_at}."
+    line = f"{counted(report.findings)}. {looked_at}."
+    hidden = Counter(f.rule for f in report.findings if f.severity == "note" and not screen.notes)
+    if hidden:
+        rules = ",".join(sorted(hidden))
+        line += f" Notes are counted only; --select {printable(rules)} lists them."
+    return line
+
+
+def _badness(finding: Finding) -> tuple[int, int, int]:
+    lost = finding.tests_lost.count if finding.tests_lost else 0
+    return (SEVERITIES.index(finding.severity), _IMPACTS.index(finding.impact), -lost)

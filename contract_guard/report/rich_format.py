@@ -1,0 +1,90 @@
+"""`--format rich`: for people at a terminal. Grouped by file, the worst first; what it costs
+before what it is; the source line with the range underlined; the verdict last."""
+
+import io
+
+from rich.console import Console
+from rich.text import Text
+
+from contract_guard.findings import Finding, Related, Severity
+from contract_guard.report import Report, Screen
+from contract_guard.report.excerpt import excerpt
+from contract_guard.report.listing import by_file, cost, counted, listed, verdict
+from contract_guard.report.text import line_start, printable
+
+_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def render(report: Report, screen: Screen) -> str:
+    console = Console(
+        file=io.StringIO(),
+        width=max(screen.width, 20),
+        force_terminal=screen.color,
+        color_system="standard" if screen.color else None,
+        # An environment variable must not change what the caller has decided.
+        no_color=not screen.color,
+        highlight=False,
+        legacy_windows=False,
+        _environ={},
+    )
+    for path, findings in by_file(listed(report, screen)):
+        _write(console, Text.assemble((line_start(path), "bold"), f"  {counted(findings)}"))
+        for finding in findings:
+            _write_finding(console, finding, report)
+    if report.closing:
+        _write(console, Text(printable(report.closing)))
+    failed = any(f.severity == "error" for f in report.findings)
+    style = _STYLES["error"] if failed else "" if report.findings else "green"
+    _write(console, Text(verdict(report, screen), style))
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def _write(console: Console, text: Text, indent: int = 0) -> None:
+    for line in text.wrap(console, console.width - indent, overflow="fold"):
+        line.rstrip()
+        console.print(Text(" " * indent) + line, no_wrap=True, crop=False)
+
+
+def _write_finding(console: Console, finding: Finding, report: Report) -> None:
+    style = _STYLES[finding.severity]
+    title = Text()
+    if costs := cost(finding):
+        title.append(f"{costs}  ", style)
+    title.append(finding.rule, style)
+    rule = report.rules.get(finding.rule)
+    title.append(f" {rule.name}" if rule else "", style)
+    title.append(f"  {printable(finding.path)}:{finding.line}:{finding.column}", "dim")
+    _write(console, title, indent=2)
+    _write(console, Text(printable(finding.message)), indent=4)
+    _write_source(console, finding, report)
+    for related in finding.related:
+        _write(console, _place(related), indent=4)
+    if finding.help:
+        _write(console, Text.assemble(("help: ", "bold"), printable(finding.help)), indent=4)
+    console.print()
+
+
+def _write_source(console: Console, finding: Finding, report: Report) -> None:
+    lines = report.sources.get(finding.path, ())
+    if not 0 < finding.line <= len(lines):
+        return
+    line = lines[finding.line - 1]
+    number = f"{finding.line} │ "
+    end_column = finding.end_column if finding.end_line == finding.line else len(line) + 1
+    room = console.width - 4 - len(number)
+    shown = excerpt(line, finding.column, end_column, max(room, 10))
+    style = _STYLES[finding.severity]
+    source = Text.assemble((number, "dim"), shown.text)
+    source.stylize(style, len(number) + shown.start, len(number) + shown.end)
+    gutter = " " * (len(number) - 2) + "│ "
+    marks = Text.assemble((gutter, "dim"), " " * shown.offset, ("^" * shown.length, style))
+    _write(console, source, indent=4)
+    _write(console, marks, indent=4)
+
+
+def _place(related: Related) -> Text:
+    where = f"{printable(related.path)}:{related.line}"
+    name = f" {printable(related.qualname)}" if related.qualname else ""
+    return Text.assemble(("see: ", "bold"), f"{where}{name}  {printable(related.message)}".rstrip())
