@@ -1,0 +1,34 @@
+"""Facts as bytes: how they travel from workers and lie in the cache. Nothing in it can run."""
+
+import msgspec
+
+from contract_guard.facts.model import ModuleFacts, Unreadable
+
+_FACTS, _UNREADABLE = b"F", b"U"
+_encode = msgspec.msgpack.Encoder().encode
+_decode_facts = msgspec.msgpack.Decoder(ModuleFacts).decode
+_decode_unreadable = msgspec.msgpack.Decoder(Unreadable).decode
+
+# Reasons that lie in the bytes of a file, and not in the machine that read it.
+_LASTING = frozenset({"syntax", "newer-python", "python-2", "encoding", "nul-bytes", "too-deep"})
+
+
+def encode(facts: ModuleFacts | Unreadable) -> bytes:
+    if isinstance(facts, Unreadable):
+        return _UNREADABLE + _encode(facts)
+    return _FACTS + _encode(facts)
+
+
+def decode(data: bytes) -> ModuleFacts | Unreadable:
+    """Raises msgspec.DecodeError for bytes that `encode` did not make."""
+    kind, body = data[:1], memoryview(data)[1:]
+    if kind == _FACTS:
+        return _decode_facts(body)
+    if kind == _UNREADABLE:
+        return _decode_unreadable(body)
+    raise msgspec.DecodeError(f"unknown kind {kind!r}")
+
+
+def may_be_kept(data: bytes) -> bool:
+    """Whether the same source gives the same bytes on every run."""
+    return data[:1] == _FACTS or _decode_unreadable(memoryview(data)[1:]).reason in _LASTING

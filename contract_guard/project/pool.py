@@ -1,0 +1,224 @@
+"""`facts.extract` over many files, in this process or in several.
+
+What a file costs is one file: a worker that dies (a crash of the interpreter, the kernel's
+out-of-memory killer) or hangs leaves an `Unreadable` for the file it was at, and the rest of its
+share goes to a new worker. The results do not depend on the number of workers.
+
+Facts travel encoded, so that the parent can store them as they come.
+"""
+
+import gc
+import itertools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
+from typing import Generic, TypeVar
+
+import msgspec
+
+from contract_guard.facts.extract import extract
+from contract_guard.facts.model import Unreadable
+from contract_guard.project.encoding import encode
+
+# Below this, starting and ending the workers costs more than they save.
+WORTH_WORKERS = 400_000
+# The share that a worker is given at a time: large enough that waiting for the next one does
+# not show, small enough that the last worker does not run on alone.
+SHARE_BYTES = 256_000
+# What a file may take; one of the largest accepted size takes a few seconds on a slow machine.
+FILE_SECONDS = 60.0
+
+Key = TypeVar("Key")
+
+_FAULT = b"!"  # begins a message that is a traceback; `encode` never gives it
+_encode_share = msgspec.msgpack.Encoder().encode
+_decode_share = msgspec.msgpack.Decoder(list[bytes]).decode
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def extract_all(
+    sources: Iterable[tuple[Key, bytes]], *, jobs: int, seconds: float = FILE_SECONDS
+) -> Generator[tuple[Key, bytes]]:
+    """The encoded facts of each source, in no certain order.
+
+    `sources` is drawn from as workers become free, so that they need not all be in memory.
+    `jobs` is the most workers to use; a few sources are done in this process. `seconds` is the
+    time that one source may take in a worker.
+
+    Close the iterator to end the workers early: whatever ends it, an error or an interrupt in
+    the middle too, kills and reaps them.
+    """
+    sources = iter(sources)
+    first: list[tuple[Key, bytes]] = []
+    size = 0
+    while jobs > 1 and size < WORTH_WORKERS and (item := next(sources, None)) is not None:
+        first.append(item)
+        size += len(item[1])
+    if size < WORTH_WORKERS:
+        with paused_gc():
+            for key, source in itertools.chain(first, sources):
+                yield key, encode(extract(source))
+        return
+    pool = _Pool(itertools.chain(first, sources), jobs, seconds)
+    try:
+        yield from pool.results()
+    finally:
+        pool.end()
+
+
+@contextmanager
+def paused_gc() -> Generator[None]:
+    """No garbage collection meanwhile: trees of nodes hold no cycles, and are millions."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _received(message: bytes) -> bytes:
+    if message[:1] == _FAULT:
+        raise RuntimeError(f"in a worker: {message[1:].decode('utf-8', 'replace')}")
+    return message
+
+
+def _work(connection: Connection) -> None:
+    """A worker: takes shares of sources, sends a message for each source, until told no more."""
+    # An interrupt from the keyboard reaches the whole process group; the parent ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    while True:
+        try:
+            share = _decode_share(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
+        for source in share:
+            try:
+                message = encode(extract(source))
+            except Exception:  # noqa: BLE001 - raised again in the parent
+                message = _FAULT + traceback.format_exc().encode("utf-8", "replace")
+            connection.send_bytes(message)
+        gc.collect()
+
+
+class _Worker(Generic[Key]):
+    """A process, and what it was given and has not answered yet."""
+
+    def __init__(self, context: ForkContext | SpawnContext) -> None:
+        self.connection, theirs = context.Pipe()
+        self.share: list[tuple[Key, bytes]] = []
+        self.deadline = 0.0
+        self.process = context.Process(target=_work, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()  # so that the end of the worker is the end of the stream
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+class _Pool(Generic[Key]):
+    def __init__(self, sources: Iterator[tuple[Key, bytes]], jobs: int, seconds: float) -> None:
+        self._sources = sources
+        self._jobs = jobs
+        self._seconds = seconds
+        self._context = _context()
+        self._workers: list[_Worker[Key]] = []
+        self._share = self._cut()  # the next one to give away
+
+    def results(self) -> Iterator[tuple[Key, bytes]]:
+        self._feed()
+        while busy := [worker for worker in self._workers if worker.share]:
+            patience = min(worker.deadline for worker in busy) - time.monotonic()
+            ready = wait([worker.connection for worker in busy], max(0.0, patience))
+            for worker in busy:
+                if worker.connection in ready:
+                    yield from self._receive(worker)
+                elif time.monotonic() > worker.deadline:
+                    detail = f"no facts after {self._seconds:g} s"
+                    yield self._lose(worker, Unreadable("timeout", detail))
+            self._feed()
+
+    def end(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def _receive(self, worker: _Worker[Key]) -> Iterator[tuple[Key, bytes]]:
+        try:
+            message = worker.connection.recv_bytes()
+        except (EOFError, OSError):
+            detail = "the process that read it died; it may need more memory than there is"
+            yield self._lose(worker, Unreadable("worker-died", detail))
+            return
+        key, _ = worker.share.pop()
+        worker.deadline = time.monotonic() + self._seconds
+        yield key, _received(message)
+
+    def _lose(self, worker: _Worker[Key], why: Unreadable) -> tuple[Key, bytes]:
+        """End a worker; the file that it was at pays, the rest of its share is done by another."""
+        self._workers.remove(worker)
+        worker.end()
+        key, _ = worker.share.pop()
+        if worker.share:
+            self._sources = itertools.chain(reversed(worker.share), self._sources)
+            self._share = self._share or self._cut()
+        return key, encode(why)
+
+    def _feed(self) -> None:
+        """Give every idle worker a share, and start workers while there are shares for them."""
+        idle = [worker for worker in self._workers if not worker.share]
+        while self._share:
+            if idle:
+                worker = idle.pop()
+            elif len(self._workers) < self._jobs:
+                worker = _Worker[Key](self._context)
+                self._workers.append(worker)
+            else:
+                return
+            self._give(worker)
+
+    def _give(self, worker: _Worker[Key]) -> None:
+        worker.share = self._share[::-1]  # answered from its end
+        worker.deadline = time.monotonic() + self._seconds
+        with suppress(OSError):  # it is dead: the next reading from it says so
+            worker.connection.send_bytes(_encode_share([source for _, source in self._share]))
+        self._share = self._cut()
+
+    def _cut(self) -> list[tuple[Key, bytes]]:
+        share: list[tuple[Key, bytes]] = []
+        size = 0
+        while size < SHARE_BYTES and (item := next(self._sources, None)) is not None:
+            share.append(item)
+            size += len(item[1])
+        return share
+
+
+def _context() -> ForkContext | SpawnContext:
+    """How processes start.
+
+    `fork` takes a few milliseconds and shares what is loaded, but copies locks that another
+    thread may hold, and system libraries of macOS do not survive it. So it is used where it is
+    safe, on Linux with one thread; `spawn`, a new interpreter, elsewhere. Threads instead of
+    processes would take turns at the interpreter lock.
+    """
+    if sys.platform == "linux" and threading.active_count() == 1:
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")

@@ -1,0 +1,104 @@
+"""pytest's own settings that decide what a test is and where imports are looked for.
+
+Which file counts is pytest's rule: the first of `pytest.toml`, `.pytest.toml`, `pytest.ini`,
+`.pytest.ini`, `pyproject.toml`, `tox.ini`, `setup.cfg` that has a section for pytest, where the
+first four count even without one.
+"""
+
+import configparser
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contract_guard.errors import UserError
+from contract_guard.project.config import read_toml, tool_table
+
+DEFAULT_PYTHON_FILES = ("test_*.py", "*_test.py")
+
+
+class PytestSettings(msgspec.Struct, frozen=True):
+    """As written; paths are relative to the directory of the file."""
+
+    python_files: tuple[str, ...] = DEFAULT_PYTHON_FILES
+    pythonpath: tuple[str, ...] = ()
+    testpaths: tuple[str, ...] = ()
+
+
+def read_pytest_settings(root: Path) -> PytestSettings:
+    """The settings of the project at `root`; pytest's defaults where it has none.
+
+    Raises UserError for a file that cannot be parsed, as pytest would.
+    """
+    for name, read in _SOURCES:
+        path = root / name
+        if path.is_file():
+            table = read(path)
+            if table is not None:
+                return _settings(table)
+    return PytestSettings()
+
+
+def _settings(table: dict[str, Any]) -> PytestSettings:
+    return PytestSettings(
+        python_files=_words(table.get("python_files")) or DEFAULT_PYTHON_FILES,
+        pythonpath=_words(table.get("pythonpath")),
+        testpaths=_words(table.get("testpaths")),
+    )
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """A list of strings, or one string with white space between words, quoted as in a shell."""
+    if isinstance(value, str):
+        try:
+            return tuple(shlex.split(value, comments=False))
+        except ValueError:
+            return tuple(value.split())
+    if isinstance(value, list):
+        items: list[object] = value  # pyright: ignore[reportUnknownVariableType]
+        return tuple(item for item in items if isinstance(item, str))
+    return ()
+
+
+def _ini(section: str, *, always: bool = False) -> Callable[[Path], dict[str, Any] | None]:
+    def read(path: Path) -> dict[str, Any] | None:
+        parser = configparser.RawConfigParser(strict=False)
+        try:
+            parser.read_string(path.read_text("utf-8"), path.name)
+        except (configparser.Error, UnicodeDecodeError) as error:
+            line = str(error).splitlines()[0]
+            raise UserError(f"{path.name}: cannot be parsed: {line}") from None
+        except OSError as error:
+            raise UserError(f"{path.name}: cannot be read: {error.strerror}") from None
+        if parser.has_section(section):
+            return dict(parser.items(section))
+        return {} if always else None
+
+    return read
+
+
+def _pyproject(path: Path) -> dict[str, Any] | None:
+    table = tool_table(read_toml(path, unless_without=b"pytest"), "pytest")
+    if not isinstance(table, dict):
+        return None
+    settings: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]
+    options = settings.get("ini_options")
+    return options if isinstance(options, dict) else settings  # pyright: ignore[reportUnknownVariableType]
+
+
+def _pytest_toml(path: Path) -> dict[str, Any]:
+    table = read_toml(path).get("pytest", {})
+    return table if isinstance(table, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+_SOURCES: tuple[tuple[str, Callable[[Path], dict[str, Any] | None]], ...] = (
+    ("pytest.toml", _pytest_toml),
+    (".pytest.toml", _pytest_toml),
+    ("pytest.ini", _ini("pytest", always=True)),
+    (".pytest.ini", _ini("pytest", always=True)),
+    ("pyproject.toml", _pyproject),
+    ("tox.ini", _ini("pytest")),
+    ("setup.cfg", _ini("tool:pytest")),
+)
