@@ -23,11 +23,16 @@ _LOWEST = -1e300
 
 
 def oracle(
-    spec: GateSpec, parameters: "Mapping[str, torch.Tensor]", inputs: GateInputs
+    spec: GateSpec,
+    parameters: "Mapping[str, torch.Tensor]",
+    inputs: GateInputs,
+    ids: "torch.Tensor | None" = None,
 ) -> OracleOutput:
     """The truth for one batch, on the device of the inputs.
 
-    With `inputs.logits` the linear is left out and those logits are taken as exact. Raises
+    With `inputs.logits` the linear is left out and those logits are taken as exact. With `ids`
+    [T, K], the choices of a gate, these are weighed in place of the oracle's own (but where a
+    table decides): what the weights ought to be, had it been right to choose them. Raises
     ValueError where an input that the spec asks for is not there.
     """
     logits, magnitude = _logits(spec, parameters, inputs)
@@ -49,7 +54,7 @@ def oracle(
     if spec.score.function == "sparsemixer":
         ids, raw, inner_margin = _sparsemixer(routed, spec.score.jitter, spec.top_k)
     else:
-        ids = top_ids(choice, spec.selection)
+        ids = top_ids(choice, spec.selection) if ids is None else ids
         if spec.selection.kind == "hash":
             table_ids = parameters["table"].long()[_need(inputs.input_ids, "input_ids")]
             by_table = ~_image_tokens(spec, inputs, fixed)
@@ -101,6 +106,21 @@ def _logits(
         logits = inputs.logits.double()
         return logits, logits.abs()
     linear = spec.linear
+    hidden, weight, bias = operands(spec, parameters, inputs)
+    logits = functional.linear(hidden, weight, bias) * linear.multiplier
+    magnitude = functional.linear(hidden.abs(), weight.abs(), None if bias is None else bias.abs())
+    magnitude = magnitude * abs(linear.multiplier)
+    if linear.soft_cap is not None:
+        logits = torch.tanh(logits / linear.soft_cap) * linear.soft_cap
+    return logits, magnitude
+
+
+def operands(
+    spec: GateSpec, parameters: "Mapping[str, Tensor]", inputs: GateInputs
+) -> "tuple[Tensor, Tensor, Tensor | None]":
+    """What the last linear multiplies and adds: hidden states [T, H] after the norm and scales
+    before it, weight [E, H] and bias [E], in float64."""
+    linear = spec.linear
     hidden = _need(inputs.hidden, "logits" if linear.kind == "none" else "hidden").double()
     if linear.kind == "mlp":
         hidden = _router_mlp(spec, parameters, hidden, inputs.state)
@@ -112,13 +132,7 @@ def _logits(
         hidden = hidden * parameters["input_scale"].double()
     hidden = hidden * linear.input_multiplier
     weight = parameters["weight"].double()
-    bias = parameters["linear_bias"].double() if linear.bias else None
-    logits = functional.linear(hidden, weight, bias) * linear.multiplier
-    magnitude = functional.linear(hidden.abs(), weight.abs(), None if bias is None else bias.abs())
-    magnitude = magnitude * abs(linear.multiplier)
-    if linear.soft_cap is not None:
-        logits = torch.tanh(logits / linear.soft_cap) * linear.soft_cap
-    return logits, magnitude
+    return hidden, weight, parameters["linear_bias"].double() if linear.bias else None
 
 
 def _rms_norm(hidden: "Tensor", epsilon: float) -> "Tensor":
