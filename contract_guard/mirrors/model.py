@@ -1,7 +1,21 @@
 """Values of the mirror analysis. Standard library only: the gate harness uses them on machines
 that have nothing else of the analyzer installed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Unresolved(Enum):
+    """The value of a constant that another module defines: known by its symbol alone."""
+
+    UNRESOLVED = "unresolved"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNRESOLVED: Final = Unresolved.UNRESOLVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +28,18 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Const:
+    """A constant by value and, where it had one, by name.
+
+    `symbol` is `package.module:NAME` for an imported name (`value` is then UNRESOLVED; `torch`
+    data types have this form too, `torch:float32`), a bare name for one of the same file.
+    """
+
+    value: object
+    symbol: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """One operation of a slice, in evaluation order.
 
@@ -23,17 +49,26 @@ class Op:
     """
 
     name: str
-    arguments: tuple[object, ...]
-    keywords: tuple[tuple[str, object], ...] = ()
+    arguments: tuple["Reference", ...]
+    keywords: tuple[tuple[str, "Reference"], ...] = ()
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
-    """A constant by value and, where it had one, by name (`IMAGE_SENTINEL_BASE_ID`)."""
+Reference = int | str | Const
 
-    value: object
-    symbol: str | None = None
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How one output is compared: `form` is the assertion (`assert ==`, `assert_close`, ...),
+    `actual` the source text of the other side ("" where there is none), `line` where it stands.
+
+    `conditions` are references that must all hold for the assertion to be reached.
+    """
+
+    form: str
+    line: int
+    actual: str = ""
+    conditions: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +76,22 @@ class OracleSlice:
     """How a test computes its expected values: a straight-line program of operations.
 
     `inputs` are names that the slice takes from outside (`moe.gate.weight`,
-    `config.routed_scaling_factor`, parameters of a double); `outputs` are indices into `ops`,
-    or "$name" of an input, with the name under which the test knows them; `ranges` are the
-    source lines that take part. `refused` names what cannot be lifted ("open", "eval"): a slice
-    with refusals may be shown and fingerprinted, but not interpreted.
+    `config.routed_scaling_factor`, parameters of a double); `outputs` are references (an index
+    into `ops`, or "$name" of an input) with the name under which the test knows them, one for
+    each entry of `checks`; `ranges` are the source lines that take part. `parameters` are the
+    literal values of a parametrization by argument name. `refused` names what cannot be lifted
+    ("open", "eval", "loop over range(n) at line 12"): a slice with refusals may be shown and
+    fingerprinted, but not interpreted.
     """
 
     inputs: tuple[str, ...]
     ops: tuple[Op, ...]
-    outputs: tuple[tuple[str, object], ...]
+    outputs: tuple[tuple[str, Reference], ...]
     ranges: tuple[Range, ...]
     refused: tuple[str, ...] = ()
-    fingerprint: str = field(default="")
+    fingerprint: str = ""
+    checks: tuple[Check, ...] = ()
+    parameters: tuple[tuple[str, tuple[object, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,196 @@
+"""What a test file binds, and the frames in which its code is evaluated."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from contract_guard.mirrors.graph import Imported
+from contract_guard.mirrors.model import Reference
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function of the file: its node, the frame it was defined in and the class around it."""
+
+    node: FunctionNode | ast.Lambda
+    frame: "Frame"
+    owner: ast.ClassDef | None = None
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassValue:
+    """A class of the file; `instance` for an object of it (`self`, or a called class)."""
+
+    node: ast.ClassDef
+    frame: "Frame"
+    instance: bool = False
+
+
+@dataclass(slots=True)
+class Frame:
+    """Names of one function under evaluation.
+
+    `given` are names passed to production: inputs of the slice, whatever computed them.
+    `captured` are names that a double writes into. `prefix` sets apart the inputs of helpers.
+    """
+
+    parent: "Frame | None" = None
+    env: dict[str, "Reference | Closure | ClassValue | Imported"] = field(
+        default_factory=dict[str, "Reference | Closure | ClassValue | Imported"]
+    )
+    given: frozenset[str] = frozenset()
+    captured: frozenset[str] = frozenset()
+    prefix: str = ""
+    owner: ClassValue | None = None
+    yields: list[Reference] = field(default_factory=list[Reference])
+    returned: bool = False
+
+    def lookup(self, name: str) -> "Reference | Closure | ClassValue | Imported | None":
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.env:
+                return frame.env[name]
+            frame = frame.parent
+        return None
+
+
+def imports_of(node: ast.stmt) -> Iterator[tuple[str, Imported]]:
+    """The names that an import statement binds. Relative modules keep their leading dots."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield alias.asname, Imported(alias.name)
+            else:
+                root = alias.name.split(".", 1)[0]
+                yield root, Imported(root)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            if module in ("torch.nn", "torch") and alias.name in ("functional", "nn", "special"):
+                yield alias.asname or alias.name, Imported("torch", f"{module}.{alias.name}"[6:])
+            else:
+                yield alias.asname or alias.name, Imported(module, alias.name)
+
+
+@dataclass(slots=True)
+class Module:
+    """The top level of a file: a frame of imports, functions and classes, and the expressions of
+    its constants, which are evaluated where they are used."""
+
+    frame: Frame
+    constants: dict[str, ast.expr]
+    fixtures: dict[str, Closure]
+
+
+def module_of(tree: ast.Module) -> Module:
+    frame = Frame()
+    module = Module(frame, {}, {})
+    for node in _top_level(tree.body):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            frame.env.update(imports_of(node))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            closure = Closure(node, frame)
+            frame.env[node.name] = closure
+            name = fixture_name(node)
+            if name:
+                module.fixtures[name] = closure
+        elif isinstance(node, ast.ClassDef):
+            frame.env[node.name] = ClassValue(node, frame)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name):
+                module.constants[target.id] = node.value
+            elif isinstance(target, ast.Tuple):
+                for position, item in enumerate(target.elts):
+                    if isinstance(item, ast.Name):
+                        index = ast.Constant(position)
+                        part = ast.Subscript(node.value, index, ast.Load())
+                        module.constants[item.id] = ast.copy_location(part, node)
+                        ast.fix_missing_locations(part)
+        elif isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
+            module.constants[node.target.id] = node.value
+    return module
+
+
+def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        if isinstance(node, (ast.If, ast.For, ast.While)):
+            yield from _top_level(node.body)
+            yield from _top_level(node.orelse)
+        elif isinstance(node, ast.Try):
+            # Handlers first: what the body binds is what the file means.
+            for handler in node.handlers:
+                yield from _top_level(handler.body)
+            yield from _top_level(node.body)
+            yield from _top_level(node.orelse)
+            yield from _top_level(node.finalbody)
+        elif isinstance(node, ast.With):
+            yield from _top_level(node.body)
+        else:
+            yield node
+
+
+def fixture_name(node: FunctionNode) -> str | None:
+    """The name under which a function is requested as a fixture, None if it is none."""
+    for decorator in node.decorator_list:
+        call = decorator if isinstance(decorator, ast.Call) else None
+        dotted = dotted_name(call.func if call else decorator)
+        if dotted in (
+            "pytest.fixture",
+            "fixture",
+            "pytest_asyncio.fixture",
+            "pytest.yield_fixture",
+        ):
+            for keyword in call.keywords if call else ():
+                if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                    return str(keyword.value.value)
+            return node.name
+    return None
+
+
+def dotted_name(node: ast.expr) -> str:
+    """`a.b.c` of a chain of attributes on a name, "" for other expressions."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def root_name(node: ast.expr) -> str:
+    """The name at the root of attributes, subscripts and calls, "" if there is none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def methods_of(node: ast.ClassDef) -> dict[str, FunctionNode]:
+    return {
+        item.name: item
+        for item in node.body
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+
+
+def walk_function(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below a function's body, without those of nested functions and classes."""
+    stack = list(ast.iter_child_nodes(node))
+    while stack:
+        child = stack.pop()
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(child))
+
+
+def arguments_of(spec: ast.arguments) -> list[ast.arg]:
+    """Named parameters, without `*args` and `**kwargs`."""
+    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]

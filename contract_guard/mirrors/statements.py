@@ -1,0 +1,421 @@
+"""Execution of a test's statements, as far as expected values depend on them.
+
+Branches on unknown conditions become `ifelse`, loops over known elements are unrolled, other
+loops run once and refuse the slice.
+"""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from contract_guard.mirrors.assertions import Comparison, asserted, is_asserting_name
+from contract_guard.mirrors.calls import Calls
+from contract_guard.mirrors.captures import MOCKS, captured_names, given_names
+from contract_guard.mirrors.expressions import Evaluated
+from contract_guard.mirrors.graph import (
+    OBJECT,
+    RESULT,
+    Graph,
+    TooLarge,
+)
+from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
+from contract_guard.mirrors.operations import ARRAY_METHODS, BINARY, canonical_method
+from contract_guard.mirrors.scopes import (
+    ClassValue,
+    Closure,
+    Frame,
+    Module,
+    arguments_of,
+    dotted_name,
+    imports_of,
+    methods_of,
+    root_name,
+    walk_function,
+)
+
+_DEPTH = 8
+_STATEMENTS = 6000
+_GROWING = {"append": "list", "extend": "list", "add": "set", "update": "dict", "insert": "list"}
+
+
+class Ended:
+    """A block that does not run on: it returned `value`, or raised (`value` is None)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Evaluated | None) -> None:
+        self.value = value
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A comparison that was reached, with the value of each side and the conditions around it."""
+
+    comparison: Comparison
+    left: Reference
+    right: Reference | None
+    conditions: tuple[Reference, ...]
+    frame: Frame
+
+
+class Interpreter(Calls):
+    """Runs a test function over symbolic values; `assertions` and `lines` are what it met."""
+
+    def __init__(self, module: Module, graph: Graph, production: frozenset[str]) -> None:
+        super().__init__(module, graph, production)
+        self.assertions: list[Assertion] = []
+        self.conditions: list[Reference] = []
+        self._loops: list[Reference] = []
+        self._stack: list[ast.AST] = []
+        self._budget = _STATEMENTS
+
+    # Functions
+
+    def run_test(self, closure: Closure, owner: ClassValue | None, frame: Frame) -> None:
+        """Runs the body in `frame`, which holds what setUp and fixtures gave, then the bodies of
+        the doubles that it defines."""
+        node = closure.node
+        assert not isinstance(node, ast.Lambda)
+        frame.given = given_names(node, self.module.frame, self.production)
+        frame.captured = captured_names(node)
+        self._stack.append(node)
+        self._parameters(closure, [], {}, frame, owner)
+        self.block(node.body, frame)
+        called = {root_name(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+        for value in list(frame.env.values()):
+            if isinstance(value, Closure) and value.frame is frame and value.name not in called:
+                self._run_double(value)
+            elif isinstance(value, ClassValue) and value.frame is frame and not value.instance:
+                for method in methods_of(value.node).values():
+                    self._run_double(Closure(method, frame, value.node))
+        self._stack.pop()
+
+    def _run_double(self, closure: Closure) -> None:
+        if isinstance(closure.node, ast.Lambda):
+            return
+        inner = Frame(parent=closure.frame, prefix=f"{closure.name}.")
+        names = [a.arg for a in arguments_of(closure.node.args)]
+        for extra in (closure.node.args.vararg, closure.node.args.kwarg):
+            names += [extra.arg] if extra else []
+        for name in names:
+            inner.env[name] = self.graph.input(f"{closure.name}.{name}", RESULT)
+        self._stack.append(closure.node)
+        self.block(closure.node.body, inner)
+        self._stack.pop()
+
+    def invoke(
+        self,
+        closure: Closure,
+        arguments: list[Reference],
+        keywords: dict[str, Reference],
+        owner: ClassValue | None,
+        line: int,
+    ) -> Evaluated:
+        node = closure.node
+        if node in self._stack or len(self._stack) > _DEPTH:
+            self.graph.refuse(f"recursion: {closure.name}")
+            return self.graph.op(closure.name, arguments, line, keywords)
+        frame = Frame(parent=closure.frame, prefix=f"{closure.name}.", owner=owner)
+        if closure.frame.parent is not None and closure.frame.prefix == "":
+            frame.given = closure.frame.given
+        self._parameters(closure, arguments, keywords, frame, owner)
+        self._stack.append(node)
+        try:
+            if isinstance(node, ast.Lambda):
+                return self.evaluate(node.body, frame)
+            ended = self.block(node.body, frame)
+        finally:
+            self._stack.pop()
+        if frame.yields:
+            if len(frame.yields) == 1 and node.decorator_list:
+                return frame.yields[0]
+            return self.graph.op("list", frame.yields, line)
+        return Const(None) if ended is None or ended.value is None else ended.value
+
+    def _parameters(
+        self,
+        closure: Closure,
+        arguments: list[Reference],
+        keywords: dict[str, Reference],
+        frame: Frame,
+        owner: ClassValue | None,
+    ) -> None:
+        spec = closure.node.args
+        names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+        decorators = [] if isinstance(closure.node, ast.Lambda) else closure.node.decorator_list
+        if closure.owner is not None and names and not _is_static(decorators):
+            frame.env[names.pop(0)] = owner or ClassValue(closure.owner, closure.frame)
+        rest = dict(keywords)
+        for name, value in zip(names, arguments, strict=False):
+            frame.env[name] = value
+        if spec.vararg:
+            frame.env[spec.vararg.arg] = self.graph.op("tuple", arguments[len(names) :], 0)
+        for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
+            if name in rest:
+                frame.env[name] = rest.pop(name)
+        if spec.kwarg:
+            pairs = [part for key, value in rest.items() for part in (Const(key), value)]
+            frame.env[spec.kwarg.arg] = self.graph.op("dict", pairs, 0)
+        defaults = [*zip(reversed(names), reversed(spec.defaults), strict=False)]
+        defaults += [
+            (a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d
+        ]
+        for name, default in defaults:
+            if name not in frame.env:
+                frame.env[name] = self.evaluate(default, closure.frame)
+        for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
+            if name not in frame.env:
+                frame.env[name] = self.graph.input(frame.prefix + name)
+
+    # Statements
+
+    def block(self, body: Iterable[ast.stmt], frame: Frame) -> Ended | None:
+        statements = list(body)
+        for position, node in enumerate(statements):
+            self._budget -= 1
+            if self._budget < 0:
+                raise TooLarge
+            if isinstance(node, ast.If):
+                ended, done = self._if(node, statements[position + 1 :], frame)
+            else:
+                ended, done = self._statement(node, frame), False
+            if ended is not None or done:
+                return ended
+        return None
+
+    def _if(self, node: ast.If, rest: list[ast.stmt], frame: Frame) -> tuple[Ended | None, bool]:
+        test = self.get(node.test, frame)
+        known = self.graph.constant(test)
+        if known is not UNRESOLVED:
+            return self.block(node.body if known else node.orelse, frame), False
+        # With a return inside, what follows belongs to the branch that runs on.
+        tail = rest if any(isinstance(n, ast.Return) for n in walk_function(node)) else []
+        before = dict(frame.env)
+        self.conditions.append(test)
+        first = self.block([*node.body, *tail], frame)
+        after = frame.env
+        frame.env = before
+        self.conditions[-1] = self.graph.op("not", (test,), node.lineno)
+        second = self.block([*node.orelse, *tail], frame)
+        self.conditions.pop()
+        if first is not None and second is None:
+            pass
+        elif second is not None and first is None:
+            frame.env = after
+        else:
+            self._merge(test, after, frame, node.lineno)
+        if not tail:
+            return (first if second is not None else None), False
+        if first is None or second is None:
+            ended = first or second
+            return ended, True
+        if first.value is None or second.value is None:
+            return (second if first.value is None else first), True
+        return Ended(self.choose(test, first.value, second.value, node.lineno)), True
+
+    def _merge(self, test: Reference, taken: dict[str, Evaluated], frame: Frame, line: int) -> None:
+        for name in [*taken, *(n for n in frame.env if n not in taken)]:
+            a, b = taken.get(name), frame.env.get(name)
+            if a is b:
+                continue
+            if a is None or b is None:
+                # Bound on one side only: what reads it later is on that side too.
+                frame.env[name] = b if a is None else a  # type: ignore[assignment]
+            else:
+                frame.env[name] = self.choose(test, a, b, line)
+
+    def _statement(self, node: ast.stmt, frame: Frame) -> Ended | None:
+        for comparison in asserted(node):
+            self._assertion(comparison, frame)
+        if isinstance(node, ast.Assign):
+            value = self.evaluate(node.value, frame)
+            for target in node.targets:
+                self.assign(target, value, frame)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self.assign(node.target, self.evaluate(node.value, frame), frame)
+        elif isinstance(node, ast.AugAssign):
+            target = ast.copy_location(_loaded(node.target), node)
+            arguments = (self.get(target, frame), self.get(node.value, frame))
+            value = self.graph.op(BINARY[type(node.op)], arguments, node.lineno)
+            self.assign(node.target, value, frame)
+        elif isinstance(node, ast.Expr):
+            self._expression(node.value, frame)
+        elif isinstance(node, ast.Return):
+            return Ended(Const(None) if node.value is None else self.evaluate(node.value, frame))
+        elif isinstance(node, (ast.Raise, ast.Continue, ast.Break)):
+            return Ended(None)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            return self._for(node, frame)
+        elif isinstance(node, ast.While):
+            self.graph.refuse(f"while loop at line {node.lineno}")
+            self._loops.append(self.get(node.test, frame))
+            self.block(node.body, frame)
+            self._loops.pop()
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                value = self.evaluate(item.context_expr, frame)
+                if item.optional_vars is not None:
+                    self.assign(item.optional_vars, value, frame)
+            return self.block(node.body, frame)
+        elif isinstance(node, ast.Try):
+            ended = self.block([*node.body, *node.orelse], frame)
+            finished = self.block(node.finalbody, frame)
+            return ended or finished
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            frame.env[node.name] = Closure(node, frame)
+        elif isinstance(node, ast.ClassDef):
+            frame.env[node.name] = ClassValue(node, frame)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            frame.env.update(imports_of(node))
+        elif isinstance(node, ast.Match):
+            self.graph.refuse(f"match at line {node.lineno}")
+            for case in node.cases:
+                self.block(case.body, frame)
+        return None
+
+    def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Ended | None:
+        source = self.get(node.iter, frame)
+        elements = self.graph.elements(source, limit=32)
+        leaves = any(isinstance(n, (ast.Break, ast.Continue)) for n in walk_function(node))
+        if elements is not None and not leaves and len(elements) * len(node.body) < self._budget:
+            for element in elements:
+                self.assign(node.target, element, frame)
+                ended = self.block(node.body, frame)
+                if ended is not None and ended.value is not None:
+                    return ended
+            return None
+        self.graph.refuse(f"loop over {ast.unparse(node.iter)[:60]} at line {node.lineno}")
+        self.assign(node.target, self.graph.op("element", (source,), node.lineno), frame)
+        self._loops.append(source)
+        ended = self.block(node.body, frame)
+        self._loops.pop()
+        self.block(node.orelse, frame)
+        return ended if ended is not None and ended.value is not None else None
+
+    def _expression(self, node: ast.expr, frame: Frame) -> None:
+        if isinstance(node, ast.Await):
+            node = node.value
+        if not isinstance(node, ast.Call):
+            self.evaluate(node, frame)
+            return
+        if isinstance(node.func, ast.Attribute):
+            owner, name = node.func.value, node.func.attr
+            grows = name in _GROWING and node.args and isinstance(owner, (ast.Name, ast.Attribute))
+            if grows and self._grow(owner, name, node, frame):
+                return
+            in_place = name.endswith("_") and not name.endswith("__")
+            if in_place and canonical_method(name) in ARRAY_METHODS | {"zero", "fill", "copy"}:
+                value = self.evaluate(node, frame)
+                # A stored input stays an input, whatever the test fills it with.
+                if isinstance(owner, ast.Name) and not isinstance(self.get(owner, frame), str):
+                    self.assign(owner, value, frame)
+                return
+        elif dotted_name(node.func) == "setattr" and len(node.args) == 3:
+            return
+        if is_asserting_name(dotted_name(node.func)) and not self._is_local(node.func, frame):
+            return
+        self.evaluate(node, frame)
+
+    def _is_local(self, func: ast.expr, frame: Frame) -> bool:
+        root = frame.lookup(root_name(func))
+        return isinstance(root, (Closure, ClassValue))
+
+    def _grow(self, owner: ast.expr, name: str, node: ast.Call, frame: Frame) -> bool:
+        base = self.get(owner, frame)
+        if not isinstance(base, int):
+            return False
+        op = self.graph.ops[base]
+        kind = _GROWING[name]
+        if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}"):
+            return False
+        value = self.get(node.args[-1], frame)
+        if self._loops:
+            old = [] if not op.arguments else [base]
+            arguments = [value, *self._loops, *old]
+            grown = self.graph.op(f"{kind}_comprehension", arguments, node.lineno)
+        elif name in ("append", "add"):
+            grown = self.graph.op(kind, (*op.arguments, value), node.lineno)
+        elif name in ("extend", "update"):
+            known = self.graph.elements(value) if kind != "dict" else None
+            if kind == "dict" and isinstance(value, int) and self.graph.ops[value].name == "dict":
+                known = list(self.graph.ops[value].arguments)
+            if known is None and kind == "dict":
+                known = [Const("**"), value]
+            tail = [self.graph.op("star", (value,), node.lineno)] if known is None else known
+            grown = self.graph.op(kind, (*op.arguments, *tail), node.lineno)
+        else:
+            return False
+        self.assign(owner, grown, frame)
+        return True
+
+    # Names
+
+    def assign(self, target: ast.expr, value: Evaluated, frame: Frame) -> None:
+        if isinstance(target, ast.Name):
+            frame.env[target.id] = self._bound(target.id, value, frame)
+        elif isinstance(target, ast.Attribute):
+            base = self.evaluate(target.value, frame)
+            if isinstance(base, ClassValue):
+                name = f"self.{target.attr}"
+                self.root.env[name] = self._bound(name, value, frame)
+            elif isinstance(base, str):
+                frame.env[f"{base}.{target.attr}"] = self.reference(value)
+        elif isinstance(target, ast.Subscript):
+            self._store_item(target, self.reference(value), frame)
+        else:
+            super().assign(target, value, frame)
+
+    def _bound(self, name: str, value: Evaluated, frame: Frame) -> Evaluated:
+        """What a name stands for: its value, or an input where the value is from outside."""
+        full = frame.prefix + name
+        if name in frame.captured:
+            return self.graph.input(full, RESULT)
+        if isinstance(value, str):
+            if value in self.graph.objects and not frame.prefix and "." in value:
+                return self.new_object(name) if not value.startswith("$self.") else value
+            return value
+        if not isinstance(value, int):
+            return value
+        op = self.graph.ops[value]
+        if op.name in self.graph.objects:
+            return self.new_object(full)
+        rank = self.graph.ranks[value]
+        if name in frame.given and op.name not in _CONTAINERS and rank < RESULT:
+            return self.graph.input(full, rank)
+        if self.graph.random[value] or op.name.rsplit(".", 1)[-1] in MOCKS:
+            return self.graph.input(full, rank)
+        return value
+
+    def _store_item(self, target: ast.Subscript, value: Reference, frame: Frame) -> None:
+        if isinstance(target.value, (ast.Name, ast.Attribute, ast.Subscript)):
+            base = self.get(target.value, frame)
+            if isinstance(base, str) and self.graph.rank(base) >= OBJECT:
+                return
+            index = self.get(target.slice, frame)
+            op = self.graph.ops[base] if isinstance(base, int) else None
+            if op is not None and op.name == "dict" and isinstance(index, Const):
+                stored = self.graph.op("dict", (*op.arguments, index, value), target.lineno)
+            else:
+                stored = self.graph.op("setitem", (base, index, value), target.lineno)
+            self.assign(target.value, stored, frame)
+
+    def _assertion(self, comparison: Comparison, frame: Frame) -> None:
+        left = self.get(comparison.left, frame)
+        right = None if comparison.right is None else self.get(comparison.right, frame)
+        self.assertions.append(Assertion(comparison, left, right, tuple(self.conditions), frame))
+
+
+_CONTAINERS = frozenset({"list", "tuple", "dict", "set"})
+
+
+def _is_static(decorators: list[ast.expr]) -> bool:
+    return any(dotted_name(d) == "staticmethod" for d in decorators)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Name):
+        return ast.Name(target.id, ast.Load())
+    if isinstance(target, ast.Attribute):
+        return ast.Attribute(target.value, target.attr, ast.Load())
+    assert isinstance(target, ast.Subscript)
+    return ast.Subscript(target.value, target.slice, ast.Load())
