@@ -32,7 +32,7 @@ class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
 ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "type-parameters"]
 
 
-class Scope(_Fact):
+class Scope(_Fact, frozen=True):
     """A lexical scope. Index 0 is the module; `parent` of the module is -1.
 
     `qualname` is as in `__qualname__` without `<locals>`: `TestA.test_b`, `outer.inner`.
@@ -61,13 +61,13 @@ GuardKind = Literal[
 ]
 
 
-class Guard(_Fact):
+class Guard(_Fact, frozen=True):
     """Why a place may not run, or why its failure is not fatal; `parent` is the outer one, or -1.
 
     `text` is the condition's source without a leading `not`, whitespace folded, at most 200
     characters. `negated` marks the side that runs where it is false: the `else` side, or the body
-    of `if not ...`; for "try" it marks the `else` clause, which no handler protects. `catches` holds exception names as written; a bare `except:` is
-    `("BaseException",)`.
+    of `if not ...`; for "try" it marks the `else` clause, which no handler protects.
+    `catches` holds exception names as written; a bare `except:` is `("BaseException",)`.
     """
 
     kind: GuardKind
@@ -92,18 +92,18 @@ BindingKind = Literal[
 ]
 
 
-class Parameter(_Fact):
+class Parameter(_Fact, frozen=True):
     name: str
     kind: Literal["positional-only", "positional", "var-positional", "keyword-only", "var-keyword"]
     default: str | None  # source text, None where required; at most 200 characters
 
 
-class Signature(_Fact):
+class Signature(_Fact, frozen=True):
     parameters: tuple[Parameter, ...]
     is_async: bool = False
 
 
-class Binding(_Fact):
+class Binding(_Fact, frozen=True):
     """One statement that binds `name` in the module, or in a class body.
 
     `value` is source text of the bound expression if it is short and in the grammar that
@@ -126,7 +126,7 @@ class Binding(_Fact):
     via_global: bool = False  # bound inside a function through `global name`
 
 
-class ClassFacts(_Fact):
+class ClassFacts(_Fact, frozen=True):
     """A class anywhere in the module; `scope` is its own scope.
 
     `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
@@ -150,12 +150,12 @@ class ClassFacts(_Fact):
 ImportForm = Literal["import", "from", "import_module", "importorskip"]
 
 
-class Import(_Fact):
+class Import(_Fact, frozen=True):
     """One imported name: `import module [as bound]`, `from module import name [as bound]`.
 
     For `import a.b` without `as`, `bound` is "a" and means module `a`; `renamed` is true where
-    `as` was written, so that `import a.b as a` is told apart. `name` is None for form "import", "*" for a
-    star. `level` counts leading dots. `bound` is "" where nothing is bound (a bare
+    `as` was written, so that `import a.b as a` is told apart. `name` is None for form "import",
+    "*" for a star. `level` counts leading dots. `bound` is "" where nothing is bound (a bare
     `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
     """
 
@@ -174,7 +174,7 @@ class Import(_Fact):
 UseContext = Literal["load", "store", "del"]
 
 
-class Use(_Fact):
+class Use(_Fact, frozen=True):
     """An attribute chain whose root is a name bound by an import: `bound.chain[0].chain[1]`.
 
     Given only where Python's scope rules lead the root to a scope in which that name is bound
@@ -196,7 +196,7 @@ class Use(_Fact):
     called: bool = False
 
 
-class Load(_Fact):
+class Load(_Fact, frozen=True):
     """A load of a name that an import bound (`from m import N` ... `N`), without an attribute.
 
     One per (import, scope): what matters is that it is used, and where first.
@@ -220,7 +220,7 @@ PatchForm = Literal[
 ]
 
 
-class PatchTarget(_Fact):
+class PatchTarget(_Fact, frozen=True):
     """A target of the patch family: a dotted string, or an object and an attribute name.
 
     `target` is the dotted string ("pkg.mod.name"), or the dotted source of the object whose root
@@ -246,7 +246,7 @@ class PatchTarget(_Fact):
     decorator: bool = False
 
 
-class Argument(_Fact):
+class Argument(_Fact, frozen=True):
     """An argument of a call: `position` from 0, or -1 with `keyword`. `value` is source text."""
 
     position: int
@@ -254,7 +254,7 @@ class Argument(_Fact):
     value: str
 
 
-class Call(_Fact):
+class Call(_Fact, frozen=True):
     """A call with arguments that are names, attribute chains or literals: who binds what.
 
     `function` is the dotted source of the callee.
@@ -269,7 +269,7 @@ class Call(_Fact):
 PredicateOp = Literal["==", "!=", "<", "<=", "in", "not in", "isin", "and", "or", "not"]
 
 
-class Predicate(_Fact):
+class Predicate(_Fact, frozen=True):
     """A condition over a subject and module-level names: `(ids >= LO) & (ids < LO + 5)`.
 
     A tree in prefix form: `op` with `operands`, where an operand is another Predicate or source
@@ -288,7 +288,7 @@ class Predicate(_Fact):
     guard: int
 
 
-class LiteralUse(_Fact):
+class LiteralUse(_Fact, frozen=True):
     """A distinctive literal inside a function body or a module constant: an int of at least
     four digits that is no round number, or a string of at least 12 characters that is no prose.
     `value` is Python literal text."""
@@ -298,7 +298,7 @@ class LiteralUse(_Fact):
     scope: int
 
 
-class Test(_Fact):
+class Test(_Fact, frozen=True):
     """A test function that pytest's default rules would collect from this file.
 
     `qualname` is `TestA.test_b`. `cases` is the product of the literal parametrizations of
@@ -318,7 +318,7 @@ class Test(_Fact):
     ids: tuple[str, ...] = ()
 
 
-class Fixture(_Fact):
+class Fixture(_Fact, frozen=True):
     """A fixture: `name` as requested; `class_name` where it is a method.
 
     `cases` is the number of its literal `params`, a lower bound if `exact` is false.
@@ -335,7 +335,7 @@ class Fixture(_Fact):
     exact: bool = True
 
 
-class PytestFacts(_Fact):
+class PytestFacts(_Fact, frozen=True):
     tests: tuple[Test, ...] = ()
     fixtures: tuple[Fixture, ...] = ()
     plugins: tuple[str, ...] = ()  # `pytest_plugins`, where literal
@@ -344,7 +344,7 @@ class PytestFacts(_Fact):
     marks: tuple[str, ...] = ()  # `pytestmark`
 
 
-class ModuleFacts(_Fact):
+class ModuleFacts(_Fact, frozen=True):
     """All facts of one file. See the field types for what each entry means.
 
     `exports` is `__all__` where it folds, None where there is none; `exports_exact` is false

@@ -1,0 +1,196 @@
+"""`ClassFacts`: bases, members and attributes of every class of a file."""
+
+import ast
+from collections.abc import Iterable
+
+from contract_guard.facts.bindings import bindings_of, name_span
+from contract_guard.facts.constants import Constants
+from contract_guard.facts.fold import NotFoldable, names_in
+from contract_guard.facts.model import ClassFacts
+from contract_guard.facts.observations import ClassRecord, Observations
+from contract_guard.facts.scopes import ScopeRecord
+from contract_guard.facts.source import callee, dotted
+
+# Decorators, by last name, that leave the attributes of a class as they are or add known ones.
+_KEEPS_MEMBERS = frozenset(
+    {
+        "dataclass",
+        "final",
+        "total_ordering",
+        "runtime_checkable",
+        "unique",
+        "verify",
+        "deprecated",
+        "override",
+        "usefixtures",
+        "parametrize",
+        "skip",
+        "skipif",
+        "skipIf",
+        "skipUnless",
+        "xfail",
+        "expectedFailure",
+        "filterwarnings",
+        "timeout",
+        "define",
+        "frozen",
+        "mutable",
+        "attrs",
+        "attrib",
+        "patch",
+        "object",
+        "dict",
+        "multiple",
+        "requires",
+    }
+)
+_SERVES_ANY = frozenset({"__getattr__", "__getattribute__"})
+
+
+def classes_of(notes: Observations, constants: Constants) -> tuple[ClassFacts, ...]:
+    stored = _stored_attributes(notes)
+    dynamic = _dynamic_classes(notes)
+    return tuple(
+        [
+            _class_facts(
+                record,
+                notes,
+                constants,
+                stored.get(record.scope, {}),
+                record.scope in dynamic,
+            )
+            for record in notes.classes
+        ]
+    )
+
+
+def _class_facts(
+    record: ClassRecord,
+    notes: Observations,
+    constants: Constants,
+    stored: dict[str, None],
+    dynamic: bool,
+) -> ClassFacts:
+    node = record.node
+    metaclass = None
+    for keyword in node.keywords:
+        if keyword.arg == "metaclass":
+            metaclass = dotted(keyword.value)
+    decorators = tuple([callee(decorator) for decorator in node.decorator_list])
+    bound = notes.bindings[record.scope]
+    slots = _slots(record, notes, constants)
+    return ClassFacts(
+        name=node.name,
+        scope=notes.scope_index(record.scope),
+        span=name_span(node, notes.source),
+        guard=notes.guards.index(record.here.guard),
+        bases=tuple([_base(base) for base in node.bases]),
+        metaclass=metaclass,
+        decorators=decorators,
+        members=bindings_of(bound, notes),
+        self_attributes=tuple(dict.fromkeys([*stored, *(slots or ())])),
+        dynamic=dynamic
+        or slots is None
+        or any(item.name in _SERVES_ANY for item in bound)
+        or any(keyword.arg is None for keyword in node.keywords)
+        or not all(_keeps_members(name) for name in decorators),
+    )
+
+
+def _base(node: ast.expr) -> str:
+    """`Generic` for `Generic[T]`: a subscript of a class gives its attributes."""
+    return dotted(node.value if isinstance(node, ast.Subscript) else node)
+
+
+def _keeps_members(decorator: str) -> bool:
+    return ".mark." in decorator or decorator.rpartition(".")[2] in _KEEPS_MEMBERS
+
+
+def _slots(record: ClassRecord, notes: Observations, constants: Constants) -> Iterable[str] | None:
+    """The names in `__slots__`, () without it, None where they cannot be read."""
+    names: list[str] = []
+    for item in notes.bindings[record.scope]:
+        if item.name != "__slots__":
+            continue
+        try:
+            value = constants.fold(item.value) if item.value is not None else None
+        except NotFoldable:
+            return None
+        found = [value] if isinstance(value, str) else names_in(value)
+        if found is None:
+            return None
+        names.extend(found)
+    return names
+
+
+def _stored_attributes(notes: Observations) -> dict[ScopeRecord, dict[str, None]]:
+    """Attribute names stored on the first parameter of a method, by class."""
+    found: dict[ScopeRecord, dict[str, None]] = {}
+    for chain in notes.chains:
+        if chain.context == "store" and chain.outer.value is chain.root:
+            assert isinstance(chain.root, ast.Name)
+            owner = method_class(chain.here.scope, chain.root.id)
+            if owner is not None:
+                found.setdefault(owner, {})[chain.outer.attr] = None
+    return found
+
+
+def method_class(scope: ScopeRecord, name: str) -> ScopeRecord | None:
+    """The class whose method has `name` as its first parameter, seen from inside the method."""
+    inner: ScopeRecord | None = scope
+    while inner is not None:
+        if name in inner.bound and inner.kind != "class":
+            node, outer = inner.node, inner.parent
+            if outer is not None and outer.kind == "type-parameters":
+                outer = outer.parent
+            if (
+                isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                and inner.kind == "function"
+                and outer is not None
+                and outer.kind == "class"
+            ):
+                parameters = [*node.args.posonlyargs, *node.args.args]
+                if parameters and parameters[0].arg == name:
+                    return outer
+            return None
+        inner = inner.parent
+    return None
+
+
+def _dynamic_classes(notes: Observations) -> set[ScopeRecord]:
+    """Classes whose attributes are written by computed names."""
+    found: set[ScopeRecord] = set()
+    named = {record.node.name: record.scope for record in notes.classes}
+    for function in ("setattr", "vars", "locals", "exec", "__setattr__"):
+        for call, here in notes.calls_by_name.get(function, ()):
+            if here.scope.kind == "class" and function != "__setattr__":
+                found.add(here.scope)
+                continue
+            if not call.args:
+                continue
+            subject = call.args[0]
+            if isinstance(subject, ast.Call):  # setattr(type(self), ...)
+                subject = subject.args[0] if subject.args else subject
+            if isinstance(subject, ast.Name):
+                owner = method_class(here.scope, subject.id) or named.get(subject.id)
+                if owner is not None:
+                    found.add(owner)
+    for chain in notes.chains:
+        if (
+            chain.outer.attr in ("update", "setdefault")
+            and chain.called
+            and isinstance(chain.outer.value, ast.Attribute)
+            and chain.outer.value.attr == "__dict__"
+            and isinstance(chain.root, ast.Name)
+        ):
+            owner = method_class(chain.here.scope, chain.root.id)
+            if owner is not None:
+                found.add(owner)
+    for node, _, here in notes.subscript_stores:
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "__dict__":
+            root = node.value.value
+            if isinstance(root, ast.Name):
+                owner = method_class(here.scope, root.id)
+                if owner is not None:
+                    found.add(owner)
+    return found

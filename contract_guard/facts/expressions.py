@@ -1,0 +1,385 @@
+"""Reading expressions: an explicit stack, as expressions may nest thousands deep."""
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from contract_guard.facts.digest import OPERATORS, arity, constant_token
+from contract_guard.facts.guards import GuardRecord, condition_kind, is_special, split_not
+from contract_guard.facts.imports import dynamic_import, importer_name
+from contract_guard.facts.literals import is_distinctive_int, is_distinctive_text
+from contract_guard.facts.model import BindingKind
+from contract_guard.facts.observations import Bound, Chain, Here, Observations
+from contract_guard.facts.scopes import ScopeRecord
+from contract_guard.facts.source import Positioned, Source
+
+Stack = list[ast.expr]
+_Deferred = tuple[ScopeRecord, GuardRecord | None, Stack]
+
+
+class ExpressionReader:
+    """Notes names, attribute chains, calls, conditions and literals of expressions.
+
+    `scope` and `guard` are where the reader stands; `tokens` grows by the code read, for hashes.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.notes = Observations(source)
+        self.scope = self.notes.module
+        self.guard: GuardRecord | None = None
+        self.tokens: list[str] = []
+        self._deferred: list[_Deferred] = []
+        self._handlers: dict[type[ast.expr], Callable[[Any, Stack, Here], None]] = {
+            ast.Subscript: self._subscript,
+            ast.BinOp: self._binary,
+            ast.UnaryOp: self._unary,
+            ast.Compare: self._compare,
+            ast.BoolOp: self._boolean,
+            ast.IfExp: self._conditional,
+            ast.Tuple: self._sequence,
+            ast.List: self._sequence,
+            ast.Set: self._sequence,
+            ast.Dict: self._dict,
+            ast.NamedExpr: self._walrus,
+            ast.Lambda: self._lambda,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._comprehension,
+        }
+
+    # Bindings
+
+    def bind(
+        self,
+        name: str,
+        kind: BindingKind,
+        node: Positioned,
+        statement: Positioned,
+        value: ast.expr | None = None,
+        path: tuple[int, ...] = (),
+        imported: int = -1,
+        digest: int = 0,
+    ) -> None:
+        """A statement in the present scope binds `name`."""
+        scope = self.scope.binding_scope()
+        via_global = False
+        if name in scope.globals:
+            scope = self.notes.module
+            via_global = True
+        elif name in scope.nonlocals:
+            self.notes.nonlocal_bindings.append((scope, name))
+            return
+        if imported >= 0:
+            scope.bound.setdefault(name, []).append(imported)
+        elif kind != "annotation":
+            scope.bind(name)
+        elif scope.kind == "function":
+            scope.bound.setdefault(name, [])
+        bindings = self.notes.bindings.get(scope)
+        if bindings is not None:
+            bindings.append(
+                Bound(
+                    name,
+                    kind,
+                    node,
+                    statement,
+                    self.guard,
+                    value,
+                    path,
+                    imported,
+                    digest,
+                    via_global,
+                )
+            )
+
+    def target(
+        self,
+        node: ast.expr,
+        kind: BindingKind,
+        here: Here,
+        value: ast.expr | None = None,
+        path: tuple[int, ...] = (),
+    ) -> None:
+        """Note what an assignment target binds or stores; `path` leads from `value` to it."""
+        if isinstance(node, ast.Name):
+            self.tokens.append(node.id)
+            self.bind(node.id, kind, node, here.statement, value, path)
+        elif isinstance(node, ast.Attribute):
+            self.tokens.append(node.attr)
+            self._store(node, here)
+        elif isinstance(node, ast.Subscript):
+            self.notes.subscript_stores.append((node, None if path else value, here))
+            self.expressions((node.value, node.slice), here)
+        elif isinstance(node, ast.Starred):
+            self.target(node.value, kind, here)
+        elif isinstance(node, ast.Tuple | ast.List):
+            self.tokens.append(arity(len(node.elts)))
+            for index, element in enumerate(node.elts):
+                if isinstance(element, ast.Starred):
+                    value = None  # what follows a star has no fixed index
+                self.target(element, kind, here, value, (*path, index))
+
+    def _store(self, node: ast.Attribute, here: Here) -> None:
+        loaded = self.notes.loaded
+        root: ast.expr = node.value
+        while isinstance(root, ast.Attribute):
+            loaded.add(root.attr)
+            root = root.value
+        if isinstance(root, ast.Name):
+            self.tokens.append(root.id)
+            loaded.add(root.id)
+            self.notes.chains.append(Chain(root, node, "store", False, here))
+        else:
+            self.expressions((root,), here)
+
+    def mention(self, node: ast.expr) -> None:
+        """Note only which names an expression that never runs mentions."""
+        loaded = self.notes.loaded
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                loaded.add(part.id)
+            elif isinstance(part, ast.Attribute):
+                loaded.add(part.attr)
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                loaded.add(part.value)
+
+    # The loop
+
+    def expressions(self, roots: Sequence[ast.expr], here: Here) -> None:
+        """Read expressions that are evaluated at `here`, in order.
+
+        Bodies of lambdas and comprehensions, and operands behind a guard, are put off until the
+        rest of the expression is read.
+        """
+        outer_deferred, self._deferred = self._deferred, []
+        self._run(list(reversed(roots)), here)
+        deferred = self._deferred
+        if deferred:
+            outer = self.scope, self.guard
+            index = 0
+            while index < len(deferred):
+                self.scope, self.guard, stack = deferred[index]
+                self._run(stack, Here(self.scope, self.guard, here.statement))
+                index += 1
+            self.scope, self.guard = outer
+        self._deferred = outer_deferred
+
+    def _run(self, stack: Stack, here: Here) -> None:
+        pop, push = stack.pop, stack.append
+        notes = self.notes
+        emit = self.tokens.append
+        load = notes.loaded.add
+        chains, calls = notes.chains, notes.calls
+        loads = self.scope.loads
+        handlers = self._handlers
+        called: ast.expr | None = None
+        while stack:
+            node = pop()
+            if isinstance(node, ast.Name):
+                name = node.id
+                emit(name)
+                if name not in loads:
+                    loads[name] = (node, here)
+            elif isinstance(node, ast.Attribute):
+                root = node.value
+                name = node.attr
+                emit(name)
+                load(name)
+                while isinstance(root, ast.Attribute):
+                    name = root.attr
+                    emit(name)
+                    load(name)
+                    root = root.value
+                if isinstance(root, ast.Name):
+                    name = root.id
+                    emit(name)
+                    load(name)
+                    chains.append(Chain(root, node, "load", node is called, here))
+                else:
+                    if isinstance(root, ast.Call) and importer_name(root):
+                        chains.append(Chain(root, node, "load", node is called, here))
+                    push(root)
+            elif isinstance(node, ast.Constant):
+                self._constant(node, here)
+            elif isinstance(node, ast.Call):
+                calls.append((node, here))
+                emit(arity(len(node.args)))
+                for keyword in reversed(node.keywords):
+                    emit(keyword.arg or "**")
+                    push(keyword.value)
+                if node.args:
+                    stack.extend(node.args[::-1])
+                called = node.func
+                push(called)
+                if importer_name(node):
+                    self._import_call(node, here)
+            else:
+                handler = handlers.get(type(node))
+                if handler is not None:
+                    handler(node, stack, here)
+                else:
+                    emit(type(node).__name__)
+                    children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
+                    stack.extend(reversed(children))
+
+    def _constant(self, node: ast.Constant, here: Here) -> None:
+        value = node.value
+        if isinstance(value, str):
+            self.tokens.append("'")
+            self.tokens.append(value)
+            if value.isidentifier():
+                self.notes.loaded.add(value)
+            if is_distinctive_text(value):
+                self.notes.literals.append((node, here))
+        else:
+            self.tokens.append(constant_token(value))
+            if type(value) is int and is_distinctive_int(value):
+                self.notes.literals.append((node, here))
+
+    def _import_call(self, node: ast.Call, here: Here) -> None:
+        notes = self.notes
+        if id(node) in notes.import_calls:
+            return
+        fact = dynamic_import(
+            node,
+            "",
+            here.statement,
+            notes.scope_index(here.scope),
+            notes.guards.index(here.guard),
+            self.source,
+        )
+        if fact is not None:
+            notes.import_calls[id(node)] = len(notes.imports)
+            notes.imports.append(fact)
+
+    def _subscript(self, node: ast.Subscript, stack: Stack, here: Here) -> None:
+        self.tokens.append("[")
+        stack.append(node.slice)
+        stack.append(node.value)
+
+    def _binary(self, node: ast.BinOp, stack: Stack, here: Here) -> None:
+        operator = type(node.op)
+        if operator is ast.BitAnd or operator is ast.BitOr:
+            self.notes.conditions.append((node, here))
+        self.tokens.append(OPERATORS[operator])
+        stack.append(node.right)
+        stack.append(node.left)
+
+    def _unary(self, node: ast.UnaryOp, stack: Stack, here: Here) -> None:
+        self.tokens.append(OPERATORS[type(node.op)])
+        stack.append(node.operand)
+
+    def _compare(self, node: ast.Compare, stack: Stack, here: Here) -> None:
+        self.notes.conditions.append((node, here))
+        emit = self.tokens.append
+        for operator in node.ops:
+            emit(OPERATORS[type(operator)])
+        stack.extend(node.comparators[::-1])
+        stack.append(node.left)
+
+    def _boolean(self, node: ast.BoolOp, stack: Stack, here: Here) -> None:
+        self.notes.conditions.append((node, here))
+        self.tokens.append(OPERATORS[type(node.op)])
+        self.tokens.append(arity(len(node.values)))
+        wanted = isinstance(node.op, ast.And)
+        for index, value in enumerate(node.values[:-1]):
+            test, negated = split_not(value)
+            if isinstance(test, ast.Call | ast.Compare | ast.Attribute | ast.Name):
+                kind = condition_kind(test, self.source)
+                if is_special(kind):
+                    # What follows runs only if this operand was true (`and`) or false (`or`).
+                    guard = GuardRecord(kind, self.guard, test, negated is wanted)
+                    rest = node.values[index + 1 :]
+                    self._deferred.append((self.scope, guard, rest[::-1]))
+                    stack.extend(node.values[index::-1])
+                    return
+        stack.extend(node.values[::-1])
+
+    def _conditional(self, node: ast.IfExp, stack: Stack, here: Here) -> None:
+        self.tokens.append("?")
+        test, negated = split_not(node.test)
+        kind = condition_kind(test, self.source)
+        if is_special(kind):
+            for value, side in ((node.body, negated), (node.orelse, not negated)):
+                guard = GuardRecord(kind, self.guard, test, side)
+                self._deferred.append((self.scope, guard, [value]))
+        else:
+            stack.append(node.orelse)
+            stack.append(node.body)
+        stack.append(node.test)
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set, stack: Stack, here: Here) -> None:
+        self.tokens.append(type(node).__name__)
+        self.tokens.append(arity(len(node.elts)))
+        stack.extend(node.elts[::-1])
+
+    def _dict(self, node: ast.Dict, stack: Stack, here: Here) -> None:
+        self.tokens.append("{")
+        self.tokens.append(arity(len(node.keys)))
+        for key, value in zip(reversed(node.keys), reversed(node.values), strict=True):
+            stack.append(value)
+            if key is not None:
+                stack.append(key)
+
+    def _walrus(self, node: ast.NamedExpr, stack: Stack, here: Here) -> None:
+        self.tokens.append(":=")
+        self.target(node.target, "assign", here, node.value)
+        stack.append(node.value)
+
+    def _lambda(self, node: ast.Lambda, stack: Stack, here: Here) -> None:
+        self.tokens.append("lambda")
+        scope = self.notes.enter("lambda", "<lambda>", self.scope, node)
+        self.parameters(node.args, scope)
+        stack.extend(defaults_of(node.args)[::-1])
+        self._deferred.append((scope, self.guard, [node.body]))
+
+    def parameters(self, arguments: ast.arguments, scope: ScopeRecord) -> None:
+        for argument in every_argument(arguments):
+            self.tokens.append(argument.arg)
+            scope.bind(argument.arg)
+
+    def _comprehension(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        stack: Stack,
+        here: Here,
+    ) -> None:
+        self.tokens.append(type(node).__name__)
+        scope = self.notes.enter("comprehension", "", self.scope, node)
+        roots = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for index, generator in enumerate(node.generators):
+            self.tokens.append("for")
+            self._comprehension_target(generator.target, scope, roots)
+            if index:
+                roots.append(generator.iter)
+            roots.extend(generator.ifs)
+        stack.append(node.generators[0].iter)
+        self._deferred.append((scope, self.guard, roots[::-1]))
+
+    def _comprehension_target(self, node: ast.expr, scope: ScopeRecord, roots: Stack) -> None:
+        if isinstance(node, ast.Name):
+            self.tokens.append(node.id)
+            scope.bind(node.id)
+        elif isinstance(node, ast.Tuple | ast.List):
+            for element in node.elts:
+                self._comprehension_target(element, scope, roots)
+        elif isinstance(node, ast.Starred):
+            self._comprehension_target(node.value, scope, roots)
+        else:
+            roots.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
+
+
+def every_argument(arguments: ast.arguments) -> list[ast.arg]:
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    if arguments.vararg is not None:
+        found.append(arguments.vararg)
+    if arguments.kwarg is not None:
+        found.append(arguments.kwarg)
+    return found
+
+
+def defaults_of(arguments: ast.arguments) -> list[ast.expr]:
+    """Default values, which are evaluated where the function stands."""
+    return [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]

@@ -1,0 +1,85 @@
+"""`extract`: the bytes of a file -> its facts."""
+
+from contract_guard.facts.bindings import bindings_of
+from contract_guard.facts.classes import classes_of
+from contract_guard.facts.constants import Constants
+from contract_guard.facts.exports import exports_of
+from contract_guard.facts.model import ModuleFacts, Scope, Unreadable
+from contract_guard.facts.observations import Observations
+from contract_guard.facts.pytest_facts import pytest_facts_of
+from contract_guard.facts.reader import read
+from contract_guard.facts.scopes import ScopeRecord
+from contract_guard.facts.source import Source
+from contract_guard.facts.statements import observe
+from contract_guard.facts.uses import ImportedNames, loads_of, uses_of
+
+_SUPPRESSION = b"contract-guard:"
+
+
+def extract(source: bytes) -> ModuleFacts | Unreadable:
+    """All facts of one Python source file, or why it has none. Never raises for its content.
+
+    The same bytes give the same facts under one minor version of Python.
+    """
+    parsed = read(source)
+    if isinstance(parsed, Unreadable):
+        return parsed
+    text, tree = parsed
+    notes = observe(text, tree)
+    return _facts(notes, has_suppressions=_SUPPRESSION in source)
+
+
+def _facts(notes: Observations, has_suppressions: bool) -> ModuleFacts:
+    constants = Constants(notes)
+    imported = ImportedNames(notes)
+    exports, exports_exact = exports_of(notes, constants)
+    bindings = bindings_of(notes.bindings[notes.module], notes)
+    classes = classes_of(notes, constants)
+    uses = uses_of(notes, imported)
+    loads = loads_of(notes, imported)
+    tests = pytest_facts_of(notes, constants)
+    return ModuleFacts(
+        lines=_line_count(notes.source),
+        scopes=tuple([_scope(record, notes) for record in notes.scopes]),
+        guards=tuple(notes.guards.guards),
+        bindings=bindings,
+        classes=classes,
+        imports=tuple(notes.imports),
+        uses=uses,
+        loads=loads,
+        patches=(),
+        calls=(),
+        predicates=(),
+        literals=(),
+        pytest=tests,
+        exports=exports,
+        exports_exact=exports_exact,
+        getattr_names=(),
+        getattr_open=False,
+        dynamic=None,
+        added_names=(),
+        submodule_stubs=(),
+        loaded_names=_loaded_names(notes),
+        unfolded_targets=0,
+        has_suppressions=has_suppressions,
+    )
+
+
+def _line_count(source: Source) -> int:
+    return len(source.lines) - (source.lines[-1] == "")
+
+
+def _scope(record: ScopeRecord, notes: Observations) -> Scope:
+    return Scope(
+        record.kind,
+        record.qualname,
+        record.parent.index if record.parent is not None else -1,
+        notes.source.span_of_scope(record.node),
+    )
+
+
+def _loaded_names(notes: Observations) -> frozenset[str]:
+    loaded = notes.loaded
+    for scope in notes.every_scope():
+        loaded.update(scope.loads)
+    return frozenset(loaded)

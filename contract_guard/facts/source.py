@@ -1,0 +1,140 @@
+"""Decoded source text, and where its syntax nodes stand in it."""
+
+import ast
+from typing import Protocol
+
+from contract_guard.facts.model import Span
+
+MAX_TEXT = 200
+
+
+_COMPOUND = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.TryStar,
+    ast.ExceptHandler,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+
+
+class Positioned(Protocol):
+    """What statements, expressions, aliases, arguments and keywords have in common."""
+
+    @property
+    def lineno(self) -> int: ...
+    @property
+    def col_offset(self) -> int: ...
+    @property
+    def end_lineno(self) -> int | None: ...
+    @property
+    def end_col_offset(self) -> int | None: ...
+
+
+class Source:
+    """The text of a file with `\\n` line ends and no byte order mark."""
+
+    __slots__ = ("_headers", "ascii", "lines", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.ascii = text.isascii()
+        self.lines = text.split("\n")
+        self._headers: dict[int, Span] = {}
+
+    def column(self, line: int, offset: int) -> int:
+        """The column, from 1 in code points, of a UTF-8 byte offset from 0 as `ast` counts."""
+        if self.ascii:
+            return offset + 1
+        text = self.lines[line - 1]
+        if text.isascii():
+            return offset + 1
+        return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")) + 1
+
+    def span(self, node: Positioned) -> Span:
+        line = node.lineno
+        end_line = node.end_lineno or line
+        end = node.end_col_offset or 0
+        if self.ascii:
+            return Span(line, node.col_offset + 1, end_line, end + 1)
+        return Span(line, self.column(line, node.col_offset), end_line, self.column(end_line, end))
+
+    def span_of_scope(self, node: ast.AST | None) -> Span:
+        """The span of the node that makes a scope; of the whole text without one."""
+        if isinstance(node, ast.stmt | ast.expr):
+            return self.span(node)
+        return Span(1, 1, len(self.lines), len(self.lines[-1]) + 1)
+
+    def statement_span(self, node: Positioned) -> Span:
+        """The span of a simple statement; of a compound one, its header up to the body."""
+        known = self._headers.get(id(node))
+        if known is None:
+            known = self._headers[id(node)] = self._statement_span(node)
+        return known
+
+    def _statement_span(self, node: Positioned) -> Span:
+        whole = self.span(node)
+        first: ast.stmt | ast.pattern
+        if isinstance(node, ast.Match):
+            first = node.cases[0].pattern
+        elif isinstance(node, _COMPOUND):
+            first = node.body[0]
+        else:
+            return whole
+        first_line = min([first.lineno, *_decorator_lines(first)])
+        if first_line == whole.line:
+            return Span(*whole[:2], first_line, self.column(first_line, first.col_offset))
+        line = first_line - 1
+        while line > whole.line and not _has_code(self.lines[line - 1]):
+            line -= 1
+        return Span(*whole[:2], line, len(self.lines[line - 1].rstrip()) + 1)
+
+    def segment(self, node: Positioned) -> str:
+        """The exact source text of a node."""
+        start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        first = self.column(start + 1, node.col_offset) - 1
+        last = self.column(end + 1, node.end_col_offset or 0) - 1
+        if start == end:
+            return self.lines[start][first:last]
+        return "\n".join(
+            (self.lines[start][first:], *self.lines[start + 1 : end], self.lines[end][:last])
+        )
+
+    def short(self, node: Positioned) -> str:
+        """Source text with white space folded, at most `MAX_TEXT` characters."""
+        if (node.end_lineno or node.lineno) - node.lineno > MAX_TEXT:
+            return " ".join(self.lines[node.lineno - 1].split())[:MAX_TEXT]
+        return " ".join(self.segment(node).split())[:MAX_TEXT]
+
+
+def _decorator_lines(node: ast.AST) -> list[int]:
+    return [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
+
+
+def _has_code(line: str) -> bool:
+    text = line.strip()
+    return bool(text) and not text.startswith("#")
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` of a name or an attribute chain on a name, else ""."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    parts.reverse()
+    return ".".join(parts)
+
+
+def callee(node: ast.expr) -> str:
+    """The dotted name of a decorator or base: `a.b` for `a.b` and for `a.b(...)`."""
+    return dotted(node.func if isinstance(node, ast.Call) else node)

@@ -1,0 +1,494 @@
+"""Reading statements: bindings, scopes, guards and what their expressions say."""
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from contract_guard.facts.digest import digest
+from contract_guard.facts.expressions import ExpressionReader, defaults_of, every_argument
+from contract_guard.facts.guards import (
+    GuardRecord,
+    caught_names,
+    condition_kind,
+    context_guard,
+    function_guard,
+    is_special,
+    split_not,
+)
+from contract_guard.facts.imports import dynamic_import, from_import, importer_name, plain_import
+from contract_guard.facts.model import Import
+from contract_guard.facts.observations import (
+    Chain,
+    ClassRecord,
+    FunctionNode,
+    FunctionRecord,
+    Here,
+    Observations,
+)
+from contract_guard.facts.source import Source, callee
+
+_Ending = Literal["", "exit", "skip"]
+_EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
+
+
+def observe(source: Source, tree: ast.Module) -> Observations:
+    """Read the whole tree once."""
+    reader = StatementReader(source)
+    reader.future_annotations = _has_future_annotations(tree)
+    reader.block(tree.body)
+    reader.finish()
+    return reader.notes
+
+
+class StatementReader(ExpressionReader):
+    """Statements nest at most about 100 deep (Python's limit), so they are read recursively;
+    chains of `elif`, which have no such limit, are a loop."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.future_annotations = False
+        self._readers: dict[type[ast.stmt], Callable[[Any], None]] = {
+            ast.Expr: self._expression_statement,
+            ast.Assign: self._assign,
+            ast.AugAssign: self._augmented,
+            ast.AnnAssign: self._annotated,
+            ast.Return: self._return,
+            ast.If: self._if,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.While: self._while,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.Try: self._try,
+            ast.TryStar: self._try,
+            ast.Match: self._match,
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.Global: self._global,
+            ast.Nonlocal: self._nonlocal,
+            ast.Delete: self._delete,
+            ast.Raise: self._raise,
+            ast.Assert: self._assert,
+        }
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        outer = self.guard
+        readers = self._readers
+        emit = self.tokens.append
+        for statement in statements:
+            kind = type(statement)
+            emit(kind.__name__)
+            reader = readers.get(kind)
+            if reader is not None:
+                reader(statement)
+            elif kind.__name__ == "TypeAlias":
+                self._type_alias(statement)
+            guard = self._guard_after(statement)
+            if guard is not None:
+                self.guard = guard
+        emit("end")
+        self.guard = outer
+
+    def finish(self) -> None:
+        for scope, name in self.notes.nonlocal_bindings:
+            home = scope.nonlocal_home(name)
+            if home is not None:
+                home.bind(name)
+
+    def _here(self, statement: ast.stmt) -> Here:
+        return Here(self.scope, self.guard, statement)
+
+    def _guard_after(self, statement: ast.stmt) -> GuardRecord | None:
+        """The guard that the rest of a block stands behind because of `statement`."""
+        if isinstance(statement, ast.Expr | ast.Assign):
+            call = statement.value
+            if isinstance(call, ast.Call):
+                ending = _call_ending(call)
+                if ending:
+                    return GuardRecord(
+                        "skip" if ending == "skip" else "unreachable", self.guard, call
+                    )
+        elif isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            return GuardRecord("unreachable", self.guard, None)
+        elif isinstance(statement, ast.If):
+            ending = _ending(statement.body)
+            if ending:
+                test, negated = split_not(statement.test)
+                kind = condition_kind(test, self.source)
+                if ending == "skip" and not is_special(kind):
+                    return GuardRecord("skip", self.guard, test, not negated)
+                if is_special(kind):
+                    return GuardRecord(kind, self.guard, test, not negated)
+        elif isinstance(statement, ast.Assert):
+            test, negated = split_not(statement.test)
+            kind = condition_kind(test, self.source)
+            if is_special(kind):
+                return GuardRecord(kind, self.guard, test, negated)
+        elif isinstance(statement, ast.Try | ast.TryStar):
+            for handler in statement.handlers:
+                if _ending(handler.body) == "skip":
+                    return GuardRecord("skip", self.guard, handler.type)
+        return None
+
+    # Simple statements
+
+    def _expression_statement(self, node: ast.Expr) -> None:
+        value = node.value
+        if isinstance(value, ast.Constant):
+            if not isinstance(value.value, str):
+                self.expressions((value,), self._here(node))
+            return
+        self.expressions((value,), self._here(node))
+
+    def _assign(self, node: ast.Assign) -> None:
+        here = self._here(node)
+        value = node.value
+        target = node.targets[0]
+        if isinstance(value, ast.Call) and isinstance(target, ast.Name):
+            if len(node.targets) == 1 and importer_name(value):
+                self._bound_import_call(target, value, node)
+                return
+            self.notes.named_calls[self.scope, target.id] = value
+        self.expressions((value,), here)
+        for target in node.targets:
+            self.target(target, "assign", here, value)
+
+    def _bound_import_call(self, target: ast.Name, call: ast.Call, node: ast.Assign) -> None:
+        notes = self.notes
+        fact = dynamic_import(
+            call,
+            target.id,
+            node,
+            notes.scope_index(self.scope),
+            notes.guards.index(self.guard),
+            self.source,
+        )
+        self.tokens.append(target.id)
+        index = -1
+        if fact is not None:
+            index = self._add_import(fact)
+            notes.import_calls[id(call)] = index
+        self.expressions((call,), self._here(node))
+        self.bind(
+            target.id, "import" if index >= 0 else "assign", target, node, call, imported=index
+        )
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        here = self._here(node)
+        self.expressions((node.value,), here)
+        target = node.target
+        if isinstance(target, ast.Name):
+            self.scope.loads.setdefault(target.id, (target, here))
+        elif isinstance(target, ast.Attribute):
+            self.notes.loaded.add(target.attr)
+        self.target(target, "assign", here)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        here = self._here(node)
+        in_function = self.scope.kind == "function"
+        if self.future_annotations or in_function:
+            self.mention(node.annotation)
+        else:
+            self.expressions((node.annotation,), here)
+        if node.value is not None:
+            self.expressions((node.value,), here)
+            self.target(node.target, "assign", here, node.value)
+        elif isinstance(node.target, ast.Name):
+            self.tokens.append(node.target.id)
+            self.bind(node.target.id, "annotation", node.target, node)
+
+    def _return(self, node: ast.Return) -> None:
+        if node.value is not None:
+            self.expressions((node.value,), self._here(node))
+
+    def _delete(self, node: ast.Delete) -> None:
+        here = self._here(node)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.tokens.append(target.id)
+                self.bind(target.id, "del", target, node)
+            elif isinstance(target, ast.Attribute):
+                root: ast.expr = target
+                while isinstance(root, ast.Attribute):
+                    self.tokens.append(root.attr)
+                    root = root.value
+                if isinstance(root, ast.Name):
+                    self.tokens.append(root.id)
+                    self.notes.chains.append(Chain(root, target, "del", False, here))
+                else:
+                    self.expressions((root,), here)
+            else:
+                self.expressions((target,), here)
+
+    def _raise(self, node: ast.Raise) -> None:
+        values = [value for value in (node.exc, node.cause) if value is not None]
+        self.expressions(values, self._here(node))
+
+    def _assert(self, node: ast.Assert) -> None:
+        values = [node.test] if node.msg is None else [node.test, node.msg]
+        self.expressions(values, self._here(node))
+
+    def _global(self, node: ast.Global) -> None:
+        self.tokens.extend(node.names)
+        if self.scope.kind != "module":
+            self.scope.globals.update(node.names)
+
+    def _nonlocal(self, node: ast.Nonlocal) -> None:
+        self.tokens.extend(node.names)
+        self.scope.nonlocals.update(node.names)
+
+    def _type_alias(self, node: Any) -> None:
+        """`type Name = value` (Python 3.12): the value is evaluated only on demand."""
+        self.mention(node.value)
+        self.bind(node.name.id, "type-alias", node.name, node)
+
+    # Imports
+
+    def _add_import(self, fact: Import) -> int:
+        self.notes.imports.append(fact)
+        return len(self.notes.imports) - 1
+
+    def _import(self, node: ast.Import) -> None:
+        notes = self.notes
+        scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
+        for alias in node.names:
+            self.tokens.append(alias.name)
+            fact = plain_import(alias, node, scope, guard, self.source)
+            self.bind(fact.bound, "import", alias, node, imported=self._add_import(fact))
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        notes = self.notes
+        scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
+        self.tokens.append(f"{node.level} {node.module}")
+        for alias in node.names:
+            self.tokens.append(alias.name)
+            fact = from_import(alias, node, scope, guard, self.source)
+            index = self._add_import(fact)
+            if fact.bound:
+                self.bind(fact.bound, "import", alias, node, imported=index)
+
+    # Compound statements
+
+    def _if(self, node: ast.If) -> None:
+        outer = self.guard
+        while True:
+            self.expressions((node.test,), Here(self.scope, self.guard, node))
+            test, negated = split_not(node.test)
+            kind = condition_kind(test, self.source)
+            guard = self.guard
+            if isinstance(test, ast.Constant):
+                runs = bool(test.value) is not negated
+                dead = GuardRecord("unreachable", guard, test)
+                body, orelse = (guard, dead) if runs else (dead, guard)
+            else:
+                body = GuardRecord(kind, guard, test, negated)
+                orelse = GuardRecord(kind, guard, test, not negated)
+            self.guard = body
+            self.block(node.body)
+            self.guard = orelse
+            rest = node.orelse
+            if len(rest) == 1 and isinstance(rest[0], ast.If):
+                self.tokens.append("elif")
+                node = rest[0]
+                continue
+            if rest:
+                self.tokens.append("else")
+                self.block(rest)
+            break
+        self.guard = outer
+
+    def _guarded_block(self, guard: GuardRecord | None, statements: Sequence[ast.stmt]) -> None:
+        outer, self.guard = self.guard, guard
+        self.block(statements)
+        self.guard = outer
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        here = self._here(node)
+        self.expressions((node.iter,), here)
+        outer, self.guard = self.guard, GuardRecord("loop", self.guard, node.iter)
+        self.target(node.target, "loop", here)
+        if isinstance(node.target, ast.Name):
+            self.notes.loops[self.scope, node.target.id] = node.iter
+        self.block(node.body)
+        self.guard = outer
+        if node.orelse:
+            self._guarded_block(GuardRecord("loop", outer, node.iter, True), node.orelse)
+
+    def _while(self, node: ast.While) -> None:
+        self.expressions((node.test,), self._here(node))
+        self._guarded_block(GuardRecord("loop", self.guard, node.test), node.body)
+        if node.orelse:
+            self._guarded_block(GuardRecord("loop", self.guard, node.test, True), node.orelse)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        here = self._here(node)
+        guard = self.guard
+        for item in node.items:
+            context = item.context_expr
+            self.expressions((context,), here)
+            if item.optional_vars is not None:
+                if isinstance(context, ast.Call) and isinstance(item.optional_vars, ast.Name):
+                    self.notes.named_calls[self.scope, item.optional_vars.id] = context
+                self.target(item.optional_vars, "with", here)
+            guard = context_guard(context, guard) or guard
+        self._guarded_block(guard, node.body)
+
+    def _try(self, node: ast.Try | ast.TryStar) -> None:
+        guard = self.guard
+        catches = tuple(name for handler in node.handlers for name in caught_names(handler.type))
+        if node.handlers:
+            guard = GuardRecord("try", guard, None, catches=catches)
+        self._guarded_block(guard, node.body)
+        for handler in node.handlers:
+            self.tokens.append("except")
+            if handler.type is not None:
+                self.expressions((handler.type,), Here(self.scope, self.guard, handler))
+            outer = self.guard
+            self.guard = GuardRecord(
+                "except", outer, handler.type, catches=caught_names(handler.type)
+            )
+            if handler.name is not None:
+                self.bind(handler.name, "except", handler, handler)
+            self.block(handler.body)
+            self.guard = outer
+        if node.orelse:
+            self.tokens.append("else")
+            self._guarded_block(GuardRecord("try", self.guard, None, True), node.orelse)
+        if node.finalbody:
+            self.tokens.append("finally")
+            self.block(node.finalbody)
+
+    def _match(self, node: ast.Match) -> None:
+        here = self._here(node)
+        self.expressions((node.subject,), here)
+        outer = self.guard
+        for case in node.cases:
+            self.guard = GuardRecord("match", outer, case.pattern)
+            values: list[ast.expr] = []
+            for part in ast.walk(case.pattern):
+                self.tokens.append(type(part).__name__)
+                if isinstance(part, ast.MatchStar | ast.MatchAs) and part.name is not None:
+                    self.bind(part.name, "match", part, node)
+                elif isinstance(part, ast.MatchMapping) and part.rest is not None:
+                    self.bind(part.rest, "match", part, node)
+                if isinstance(part, ast.MatchValue):
+                    values.append(part.value)
+                elif isinstance(part, ast.MatchClass):
+                    values.append(part.cls)
+                elif isinstance(part, ast.MatchMapping):
+                    values.extend(part.keys)
+            if case.guard is not None:
+                values.append(case.guard)
+            self.expressions(values, Here(self.scope, self.guard, node))
+            self.block(case.body)
+        self.guard = outer
+
+    # Definitions
+
+    def _decorators(self, decorators: Sequence[ast.expr]) -> None:
+        for decorator in decorators:
+            self.expressions((decorator,), Here(self.scope, self.guard, decorator))
+
+    def _type_parameters(self, node: FunctionNode | ast.ClassDef) -> None:
+        """Enter the scope of `[T, ...]` (Python 3.12), if there is one."""
+        parameters: Sequence[Any] = getattr(node, "type_params", ())
+        if parameters:
+            scope = self.notes.enter("type-parameters", node.name, self.scope, node)
+            for parameter in parameters:
+                scope.bind(parameter.name)
+            self.scope = scope
+
+    def _function(self, node: FunctionNode) -> None:
+        here = self._here(node)
+        outer = self.scope
+        self._decorators(node.decorator_list)
+        arguments = node.args
+        defaults = defaults_of(arguments)
+        if defaults:
+            self.expressions(defaults, here)
+        self._type_parameters(node)
+        annotations = [a.annotation for a in every_argument(arguments) if a.annotation is not None]
+        if node.returns is not None:
+            annotations.append(node.returns)
+        if self.future_annotations:
+            for annotation in annotations:
+                self.mention(annotation)
+        elif annotations:
+            kept = len(self.tokens)
+            self.expressions(annotations, Here(self.scope, self.guard, node))
+            del self.tokens[kept:]
+        scope = self.notes.enter("function", node.name, self.scope, node)
+        self.notes.functions.append(FunctionRecord(node, scope, here))
+        self.tokens.append(node.name)
+        self.parameters(arguments, scope)
+        start = len(self.tokens)
+        outer_guard = self.guard
+        self.guard = function_guard(outer_guard, node.decorator_list, self.source)
+        self.scope = scope
+        self.block(without_docstring(node.body))
+        self.scope, self.guard = outer, outer_guard
+        body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
+        self.bind(node.name, "function", node, node, digest=body)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        here = self._here(node)
+        outer = self.scope
+        self._decorators(node.decorator_list)
+        self._type_parameters(node)
+        self.tokens.append(node.name)
+        bases = [*node.bases, *(keyword.value for keyword in node.keywords)]
+        if bases:
+            self.expressions(bases, Here(self.scope, self.guard, node))
+        scope = self.notes.enter("class", node.name, self.scope, node)
+        self.notes.bindings[scope] = []
+        self.notes.classes.append(ClassRecord(node, scope, here))
+        start = len(self.tokens)
+        self.scope = scope
+        self.block(without_docstring(node.body))
+        self.scope = outer
+        body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
+        self.bind(node.name, "class", node, node, digest=body)
+
+
+def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    first = body[0]
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
+        return body[1:]
+    return body
+
+
+def _has_future_annotations(tree: ast.Module) -> bool:
+    for statement in without_docstring(tree.body) if tree.body else ():
+        if not isinstance(statement, ast.ImportFrom) or statement.module != "__future__":
+            return False
+        if any(alias.name == "annotations" for alias in statement.names):
+            return True
+    return False
+
+
+def _call_ending(call: ast.Call) -> _Ending:
+    name = callee(call)
+    last = name.rpartition(".")[2]
+    if last in ("importorskip", "skipTest") or name in ("pytest.skip", "skip"):
+        return "skip"
+    return "exit" if name in _EXITS else ""
+
+
+def _ending(body: Sequence[ast.stmt]) -> _Ending:
+    """Whether a block never reaches what follows it, and whether by skipping."""
+    last = body[-1]
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        ending = _call_ending(last.value)
+        return ending if callee(last.value).rpartition(".")[2] != "importorskip" else ""
+    if isinstance(last, ast.Raise) and last.exc is not None:
+        return "skip" if callee(last.exc).rpartition(".")[2] == "SkipTest" else "exit"
+    if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
+        return "exit"
+    return ""
