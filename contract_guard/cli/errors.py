@@ -6,20 +6,45 @@ import click
 
 from contract_guard import __version__
 from contract_guard.errors import UserError
+from contract_guard.report.text import printable
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_FAILED = 2
 
-__all__ = ["EXIT_CLEAN", "EXIT_FAILED", "EXIT_FINDINGS", "UserError", "report_internal_fault"]
+__all__ = [
+    "EXIT_CLEAN",
+    "EXIT_FAILED",
+    "EXIT_FINDINGS",
+    "UserError",
+    "report_internal_fault",
+    "report_misuse",
+    "say",
+]
+
+
+def say(message: str) -> None:
+    """One line on standard error, whatever the message holds."""
+    click.echo(f"contract-guard: {printable(message)}", err=True)
+
+
+def report_misuse(error: click.ClickException) -> None:
+    """What is wrong with the command line, in one line, and where its options are listed."""
+    message = error.format_message().strip()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        message = f"{message.rstrip('.')} (see '{context.command_path} --help')"
+    say(" ".join(message.split("\n")))
 
 
 def report_internal_fault(error: BaseException) -> None:
     """Say on standard error that this program failed, with what a bug report needs."""
     click.echo(
-        f"contract-guard {__version__}: internal fault: {type(error).__name__}: {error}\n"
+        f"contract-guard {__version__}: internal fault: "
+        f"{type(error).__name__}: {printable(str(error))}\n"
         "This is a bug in contract-guard, not in your code. Please report it with these lines:",
         err=True,
     )
-    for line in traceback.format_exception(error)[-6:]:
-        click.echo("  " + line.rstrip().replace("\n", "\n  "), err=True)
+    for entry in traceback.format_exception(error)[-6:]:
+        for line in entry.splitlines():
+            click.echo(f"  {printable(line)}", err=True)

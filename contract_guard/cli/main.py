@@ -2,12 +2,21 @@
 
 import difflib
 import importlib
+import io
+import os
 import sys
 
 import click
 
 from contract_guard import __version__
-from contract_guard.cli.errors import EXIT_FAILED, UserError
+from contract_guard.cli.errors import (
+    EXIT_CLEAN,
+    EXIT_FAILED,
+    UserError,
+    report_internal_fault,
+    report_misuse,
+    say,
+)
 
 COMMANDS: dict[str, str] = {
     "check": "Report tests and code that lean on names, values or rules that are gone.",
@@ -57,26 +66,32 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Console entry point. Exits 0, 1 or 2; a fault of this program's own is always 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files need not fit the encoding of the terminal.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(args=argv, prog_name="contract-guard", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as done:
         code = done.exit_code
-    except click.Abort:
-        click.echo("contract-guard: interrupted", err=True)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = EXIT_FAILED
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted")
         code = EXIT_FAILED
     except click.ClickException as error:
-        error.show()
+        report_misuse(error)
         code = EXIT_FAILED
     except UserError as error:
-        click.echo(f"contract-guard: {error}", err=True)
+        say(str(error))
         code = EXIT_FAILED
     except BrokenPipeError:
-        # The reader of a pipe went away; python would otherwise complain while it shuts down.
-        sys.stdout = None
+        # The reader of the pipe went away. Python would complain when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - an internal fault must end as exit 2, never as 1
-        from contract_guard.cli.errors import report_internal_fault
-
         report_internal_fault(error)
         code = EXIT_FAILED
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code if isinstance(code, int) else EXIT_CLEAN)

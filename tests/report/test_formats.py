@@ -2,6 +2,7 @@
 
 import json
 import re
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -296,7 +297,7 @@ def test_hostile_text_can_add_no_line_and_no_control(
     lines = text.split("\n")
     if format == "rich":
         assert max(map(cell_len, lines)) <= width
-    elif format != "json":
+    elif format not in ("json", "sarif", "gitlab", "junit"):
         commands = [x for x in lines if x.lstrip().startswith("::")]
         assert all(x.startswith("::error file=") for x in commands)
         plain = msgspec.structs.replace(finding, path="x", message="m", help="h", test="t")
@@ -320,3 +321,117 @@ def test_the_marked_range_fits_and_is_what_was_asked_for(
     assert shown.offset == cell_len(shown.text[: shown.start])
     wanted = "".join("    " if c == "\t" else printable(c) for c in line[column - 1 :][:length])
     assert wanted.startswith(shown.text[shown.start : shown.end])
+
+
+def test_sarif_is_what_code_scanning_needs() -> None:
+    document = json.loads(render(report(note(), missing_name()), "sarif", Screen()))
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("contract-guard", __version__)
+    assert [rule["id"] for rule in driver["rules"]] == ["CG101", "CG201"]
+    assert driver["rules"][0]["name"] == "MissingName"
+    assert driver["rules"][0]["help"] == {
+        "text": "why\n\nHow to fix\n\nhow",
+        "markdown": "why\n\n## How to fix\n\nhow",
+    }
+    worst, second = run["results"]
+    assert (worst["ruleId"], worst["ruleIndex"], worst["level"]) == ("CG101", 0, "error")
+    assert (second["ruleId"], second["ruleIndex"], second["level"]) == ("CG201", 1, "note")
+    assert worst["message"] == {
+        "text": "gate.constants has no name PAD (collection error, 28 tests lost)\nuse BASE"
+    }
+    assert worst["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "tests/test_gate.py", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 2, "startColumn": 28, "endLine": 2, "endColumn": 31},
+            }
+        }
+    ]
+    assert worst["relatedLocations"] == [
+        {
+            "id": 0,
+            "physicalLocation": {
+                "artifactLocation": {"uri": "gate/constants.py", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 1, "endLine": 9},
+            },
+            "message": {"text": "Base the module"},
+        }
+    ]
+    assert worst["partialFingerprints"] == {"contractGuard/v1": "0123456789abcdef"}
+
+
+def test_sarif_uris_are_relative_and_encoded() -> None:
+    finding = missing_name(path="tests/a b\udcff#?日.py")
+    (run,) = json.loads(render(report(finding), "sarif", Screen()))["runs"]
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "tests/a%20b%FF%23%3F%E6%97%A5.py"
+
+
+def test_sarif_messages_hold_no_links() -> None:
+    finding = missing_name(message="see [this](https://example.org)", help="", tests_lost=None)
+    (run,) = json.loads(render(report(finding), "sarif", Screen()))["runs"]
+    assert run["results"][0]["message"]["text"] == (
+        r"see \[this\](https://example.org) (collection error)"
+    )
+
+
+def test_sarif_keeps_the_worst_five_thousand() -> None:
+    findings = [missing_name(impact="silent", line=n, end_line=n) for n in range(1, 5_002)]
+    (run,) = json.loads(render(report(*findings, missing_name(path="z.py")), "sarif", Screen()))[
+        "runs"
+    ]
+    assert len(run["results"]) == 5_000
+    assert run["results"][0]["properties"]["impact"] == "collection-error"
+    assert run["properties"] == {"leftOut": 2}
+
+
+def test_gitlab_entries() -> None:
+    first, second, third = json.loads(
+        render(report(missing_name(), missing_name(line=3, end_line=3), note()), "gitlab", Screen())
+    )
+    assert first == {
+        "description": "gate.constants has no name PAD (collection error, 28 tests lost)",
+        "check_name": "CG101",
+        "fingerprint": "0123456789abcdef",
+        "severity": "critical",
+        "location": {"path": "tests/test_gate.py", "lines": {"begin": 2, "end": 2}},
+    }
+    assert len({entry["fingerprint"] for entry in (first, second, third)}) == 3
+    assert third["severity"] == "info"
+
+
+def test_junit_is_a_failed_case_a_finding() -> None:
+    suite = ElementTree.fromstring(render(report(missing_name(), note()), "junit", Screen()))[0]
+    assert suite.attrib == {
+        "name": "contract-guard",
+        "tests": "2",
+        "failures": "2",
+        "errors": "0",
+        "time": "0.250",
+    }
+    case = suite[0]
+    assert case.attrib == {
+        "name": "tests/test_gate.py:2:28 CG101 missing-name",
+        "classname": "tests/test_gate.py",
+    }
+    assert case[0].attrib == {
+        "type": "error",
+        "message": "CG101 missing-name: collection error, 28 tests lost",
+    }
+    assert case[0].text == "gate.constants has no name PAD\nuse BASE"
+
+
+def test_junit_of_nothing_is_one_passed_case() -> None:
+    suite = ElementTree.fromstring(render(report(), "junit", Screen()))[0]
+    assert (suite.attrib["tests"], suite.attrib["failures"], len(suite[0])) == ("1", "0", 0)
+
+
+@given(path=hostile, message=hostile)
+def test_junit_with_hostile_text_is_still_xml(path: str, message: str) -> None:
+    finding = missing_name(path=path, message=message, help="]]><x/>")
+    case = ElementTree.fromstring(render(report(finding), "junit", Screen()))[0][0]
+    assert [child.tag for child in case] == ["failure"]
+    assert (case[0].text or "").endswith("]]><x/>")

@@ -1,0 +1,72 @@
+"""Where a report goes, and what can be shown there."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from contract_guard.cli.errors import UserError
+
+# Wide enough for most source lines, where nothing tells how wide the reader's window is.
+_WIDTH_WITHOUT_TERMINAL = 100
+
+
+def wants_color(stream: TextIO) -> bool:
+    """NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal that has colours."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def screen_width() -> int:
+    """Columns of the terminal; COLUMNS, if set, wins."""
+    return shutil.get_terminal_size((_WIDTH_WITHOUT_TERMINAL, 24)).columns
+
+
+def check_writable(path: Path | None) -> None:
+    """Raises UserError for a path that cannot be written, before the work is done in vain."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise UserError(f"{path}: is a directory; --output-file takes the name of a file")
+    if not path.parent.is_dir():
+        raise UserError(f"{path}: there is no directory {path.parent}")
+    if _is_device(path):
+        return
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"{path}: {path.parent} is not writable")
+
+
+def write(text: str, path: Path | None) -> None:
+    """`text` to standard output, or to a file that is replaced at once or not at all (a link by
+    the file, not what it points to).
+
+    Raises UserError.
+    """
+    if path is None:
+        click.echo(text, nl=False, color=True)
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if _is_device(path):
+            path.write_text(text, "utf-8", "backslashreplace")
+            return
+        try:
+            temporary.write_text(text, "utf-8", "backslashreplace")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _is_device(path: Path) -> bool:
+    """A pipe, a terminal, `/dev/stdout` that leads to a file: to be written, never replaced."""
+    in_dev = path.absolute().is_relative_to("/dev") and not path.absolute().is_relative_to(
+        "/dev/shm"
+    )
+    return in_dev or (path.exists() and not path.is_file())

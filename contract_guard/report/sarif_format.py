@@ -1,0 +1,116 @@
+"""`--format sarif`: SARIF 2.1.0, within the limits that GitHub code scanning sets."""
+
+from urllib.parse import quote
+
+from contract_guard import __version__
+from contract_guard.findings import Finding, Related, Severity
+from contract_guard.project.rules import Rule
+from contract_guard.report import Report, Screen
+from contract_guard.report.json_format import encode
+from contract_guard.report.listing import cost, listed, worst_first
+from contract_guard.report.text import printable
+
+# GitHub keeps the first 5,000 results of a run, and says nothing of the others.
+LIMIT = 5_000
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note"}
+
+
+def render(report: Report, screen: Screen) -> str:
+    findings = worst_first(listed(report, screen))
+    kept = findings[:LIMIT]
+    used = sorted({finding.rule for finding in kept})
+    positions = {rule: index for index, rule in enumerate(used)}
+    run: dict[str, object] = {
+        "tool": {
+            "driver": {
+                "name": "contract-guard",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(report.rules[rule]) for rule in used],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, positions) for finding in kept],
+        "properties": {"leftOut": len(findings) - len(kept)},
+    }
+    return encode({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(rule: Rule) -> dict[str, object]:
+    how = f"{rule.why.strip()}\n\nHow to fix\n\n{rule.how_to_fix.strip()}"
+    markdown = f"{rule.why.strip()}\n\n## How to fix\n\n{rule.how_to_fix.strip()}"
+    return {
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.summary},
+        "help": {"text": how, "markdown": markdown},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"tags": ["contract-drift"], "problem.severity": _problem(rule.severity)},
+    }
+
+
+def _problem(severity: Severity) -> str:
+    return "recommendation" if severity == "note" else severity
+
+
+def _result(finding: Finding, positions: dict[str, int]) -> dict[str, object]:
+    costs = f" ({cost(finding)})" if cost(finding) else ""
+    text = f"{finding.message}{costs}"
+    if finding.help:
+        text += f"\n{finding.help}"
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": positions[finding.rule],
+        "level": _LEVELS[finding.severity],
+        "message": {"text": _message(text)},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": _artifact(finding.path),
+                    "region": {
+                        "startLine": finding.line,
+                        "startColumn": finding.column,
+                        "endLine": finding.end_line,
+                        "endColumn": finding.end_column,
+                    },
+                }
+            }
+        ],
+        "relatedLocations": [
+            _related(related, index) for index, related in enumerate(finding.related)
+        ],
+        "partialFingerprints": {"contractGuard/v1": finding.fingerprint},
+        "properties": {
+            "symbol": finding.symbol,
+            "impact": finding.impact,
+            "test": finding.test,
+            "testsLost": finding.tests_lost.count if finding.tests_lost else 0,
+        },
+    }
+
+
+def _related(related: Related, index: int) -> dict[str, object]:
+    return {
+        "id": index,
+        "physicalLocation": {
+            "artifactLocation": _artifact(related.path),
+            "region": {"startLine": related.line, "endLine": related.end_line},
+        },
+        "message": {"text": _message(f"{related.qualname} {related.message}".strip())},
+    }
+
+
+def _artifact(path: str) -> dict[str, object]:
+    """A relative URI. The bytes of a file name that is no UTF-8 stand as they are."""
+    return {
+        "uri": quote(path.encode("utf-8", "surrogateescape"), safe="/"),
+        "uriBaseId": "%SRCROOT%",
+    }
+
+
+def _message(text: str) -> str:
+    """Plain text: control characters escaped line by line, and no links (`[text](target)`)."""
+    lines = "\n".join(printable(line) for line in text.split("\n"))
+    return lines.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
