@@ -51,5 +51,5 @@ clean:
 	@$(PYTHON) -m venv .venv
 	@.venv/bin/python $(PIP_INSTALL) --upgrade 'pip>=25.1'
 	@.venv/bin/python $(PIP_INSTALL) "$(TORCH)"
-	@.venv/bin/python $(PIP_INSTALL) --editable '.[gate]' --group test --group lint
+	@.venv/bin/python $(PIP_INSTALL) --editable '.[gate,against]' --group test --group lint
 	@touch $@
