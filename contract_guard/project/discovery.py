@@ -36,7 +36,7 @@ FOREIGN_MARKS = frozenset({"pyvenv.cfg", "conda-meta", ".git"})
 PYTHON_SUFFIXES = (".py", ".pyi")
 COMPILED_SUFFIXES = (".so", ".pyd", ".pyx")
 BUILD_SUFFIXES = (
-    ".pxd", ".cmake", ".c", ".cc", ".cpp", ".cxx", ".cu", ".hip", ".rs", ".sh", ".proto",
+    ".cmake", ".c", ".cc", ".cpp", ".cxx", ".cu", ".hip", ".rs", ".sh", ".proto",
 )  # fmt: skip
 BUILD_NAMES = frozenset(
     {
@@ -55,6 +55,12 @@ class FoundFile(NamedTuple):
     ctime_ns: int
     inode: int
     size: int
+
+
+def stamped(path: str, stat: os.stat_result) -> FoundFile:
+    # Inode numbers may have 64 bits without a sign, more than SQLite keeps.
+    inode = stat.st_ino & 0x7FFF_FFFF_FFFF_FFFF
+    return FoundFile(path, stat.st_mtime_ns, stat.st_ctime_ns, inode, stat.st_size)
 
 
 class Unlisted(NamedTuple):

@@ -69,9 +69,7 @@ def extract_all(
         first.append(item)
         size += len(item[1])
     if size < WORTH_WORKERS:
-        with paused_gc():
-            for key, source in itertools.chain(first, sources):
-                yield key, encode(extract(source))
+        yield from _extract_here(itertools.chain(first, sources))
         return
     pool = _Pool(itertools.chain(first, sources), jobs, seconds)
     try:
@@ -90,6 +88,17 @@ def paused_gc() -> Generator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _extract_here(sources: Iterator[tuple[Key, bytes]]) -> Iterator[tuple[Key, bytes]]:
+    size = 0
+    with paused_gc():
+        for key, source in sources:
+            yield key, encode(extract(source))
+            size += len(source)
+            if size > SHARE_BYTES:
+                gc.collect(0)  # what is left of the last few files, not all facts so far
+                size = 0
 
 
 def _received(message: bytes) -> bytes:
@@ -114,7 +123,7 @@ def _work(connection: Connection) -> None:
             except Exception:  # noqa: BLE001 - raised again in the parent
                 message = _FAULT + traceback.format_exc().encode("utf-8", "replace")
             connection.send_bytes(message)
-        gc.collect()
+        gc.collect(0)
 
 
 class _Worker(Generic[Key]):

@@ -1,22 +1,24 @@
 """A project at one moment: all its files, their facts, and what could not be read."""
 
-import os
+import hashlib
 import posixpath
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from contract_guard.errors import UserError
 from contract_guard.facts.model import ModuleFacts, Unreadable
-from contract_guard.project import encoding, pool
+from contract_guard.project.build_hints import hint_sources, read_build_hints
+from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
+from contract_guard.project.gather import gather, read_file
+from contract_guard.project.pool import usable_cores
 from contract_guard.project.pytest_settings import PytestSettings, read_pytest_settings
 from contract_guard.registry.model import Tree
-
-# Larger files are not opened: they are data, and a worker could not hold their facts.
-LARGEST_FILE = 32 << 20
 
 
 class SourceChanged(UserError):
@@ -33,9 +35,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What `load` found. `unreadable` holds files and directories; `tree.files` the files of
-    them too. `warnings` are one-line sentences for the user. `selected` are the paths that were
-    asked for, relative to the root ("" for all)."""
+    """What `load` found.
+
+    `unreadable` holds files, which `tree.files` has too, and directories. `warnings` are
+    sentences of one line for the user. `selected` are the paths that were asked for, relative to
+    the root ("" for all of it). `stamps` tell the bytes that the facts were taken from.
+    """
 
     root: Path
     tree: Tree
@@ -54,13 +59,15 @@ class Snapshot:
     def read(self, path: str) -> bytes:
         """The bytes that the facts of `path` were taken from.
 
-        Raises SourceChanged where they have been replaced since.
+        Raises SourceChanged where they have been replaced since, KeyError for a path that has
+        no facts.
         """
+        stamp = self.stamps[path]
         try:
-            source, stamp = _read(self.root, path)
+            source, now = read_file(self.root, path)
         except OSError as error:
-            raise SourceChanged(f"{path}: cannot be read any more: {error.strerror}") from None
-        if stamp != self.stamps[path]:
+            raise SourceChanged(f"{path}: gone during the run ({error.strerror})") from None
+        if now != stamp:
             raise SourceChanged(f"{path}: changed during the run; run again")
         return source
 
@@ -72,45 +79,53 @@ def load(
     paths: Sequence[Path] = (),
     jobs: int | None = None,
     cache_dir: Path | None = None,
+    found: Found | None = None,
 ) -> Snapshot:
     """Read the project at `root`.
 
     `paths` narrows what is reported, not what is read: a name's producer may be anywhere.
     Relative ones are taken from the working directory. `jobs` is the most processes to use,
-    by default the usable cores. Without `cache_dir` nothing is kept.
+    by default the usable cores. Without `cache_dir` nothing is kept. `found` is what `discover`
+    gave a moment ago, if it was asked already.
 
-    Raises UserError for a root that is no directory and for paths that do not exist or lie
-    outside the root.
+    Raises UserError for a root that is no directory, for paths that do not exist or lie outside
+    the root, and for settings of pytest that cannot be parsed.
     """
-    root = root.absolute()
-    if not root.is_dir():
-        raise UserError(f"{root}: not a directory")
+    root = checked_root(root)
     selected = select_paths(root, paths)
-    found = discover(root, exclude=config.exclude)
     settings = read_pytest_settings(root)
-    reader = _Reader(root, found.python)
-    files: dict[str, ModuleFacts | Unreadable] = {}
-    with closing(pool.extract_all(reader, jobs=jobs or pool.usable_cores())) as extracted:
-        for file, data in extracted:
-            files[file.path] = encoding.decode(data)
-    files |= reader.failed
-    files = dict(sorted(files.items()))
+    if found is None:
+        found = discover(root, exclude=config.exclude)
+    with Cache(cache_dir) as cache:
+        hints = _hints(root, found, cache)
+        gathered = gather(root, found.python, cache, jobs or usable_cores())
+        warnings = [] if cache.warning is None else [cache.warning]
+    if not gathered.files:
+        warnings.append(f"{root}: no Python files")
+    files = gathered.files
     unreadable = {path: facts for path, facts in files.items() if isinstance(facts, Unreadable)}
     unreadable |= {place.path: Unreadable("unreadable", place.reason) for place in found.unlisted}
     return Snapshot(
         root=root,
-        tree=_tree(files, found, config, settings),
+        tree=_tree(files, found, hints, config, settings),
         unreadable=unreadable,
         counts=Counts(
             files=len(files),
             lines=sum(facts.lines for facts in files.values() if isinstance(facts, ModuleFacts)),
-            cache_hits=0,
-            cache_misses=len(files),
+            cache_hits=gathered.hits,
+            cache_misses=gathered.misses,
         ),
-        warnings=() if files else (f"{root}: no Python files",),
+        warnings=tuple(warnings),
         selected=selected,
-        stamps=reader.stamps,
+        stamps=gathered.stamps,
     )
+
+
+def checked_root(root: Path) -> Path:
+    """As an absolute path. Raises UserError where it is no directory."""
+    if not root.is_dir():
+        raise UserError(f"{root}: {'not a directory' if root.exists() else 'no such directory'}")
+    return root.absolute()
 
 
 def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
@@ -123,10 +138,9 @@ def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
     for path in paths:
         if not path.exists():
             raise UserError(f"{path}: no such file or directory")
-        # The last part may be a link to elsewhere; it is the link that was asked for.
-        place = path.parent.resolve() / path.name if path.name else path.resolve()
-        if ".." in path.parts[-1:]:
-            place = path.resolve()
+        # Where the last part is a link, it is the link that was asked for, not its target.
+        linked = path.is_symlink()
+        place = path.parent.resolve() / path.name if linked else path.resolve()
         if not place.is_relative_to(real_root):
             raise UserError(f"{path}: outside the project {root}")
         relative = place.relative_to(real_root).as_posix()
@@ -134,51 +148,35 @@ def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
     return tuple(sorted(selected)) or ("",)
 
 
-class _Reader:
-    """Iterates over files with their bytes; what cannot be read is in `failed` afterwards.
-
-    `stamps` are those of the bytes that were read, which may be newer than those found.
-    """
-
-    def __init__(self, root: Path, files: Sequence[FoundFile]) -> None:
-        self._root = root
-        self._files = files
-        self.stamps: dict[str, FoundFile] = {}
-        self.failed: dict[str, Unreadable] = {}
-
-    def __iter__(self) -> Iterator[tuple[FoundFile, bytes]]:
-        for file in self._files:
-            if file.size > LARGEST_FILE:
-                detail = f"{file.size >> 20} MB, more than {LARGEST_FILE >> 20}"
-                self.failed[file.path] = Unreadable("too-large", detail)
-                continue
-            try:
-                source, stamp = _read(self._root, file.path)
-            except OSError as error:
-                self.failed[file.path] = Unreadable("unreadable", error.strerror or str(error))
-                continue
-            self.stamps[file.path] = stamp
-            yield stamp, source
-
-
-def _read(root: Path, path: str) -> tuple[bytes, FoundFile]:
-    """The bytes of a file with its stamp. Raises OSError."""
-    with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of files
-        source = file.read(LARGEST_FILE + 1)
-        stat = os.fstat(file.fileno())
-    return source, FoundFile(path, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size)
+def _hints(root: Path, found: Found, cache: Cache) -> frozenset[str]:
+    """The build's hints, kept as long as no build file and no path changes."""
+    sources = hint_sources(found.build, found.python)
+    paths = [file.path for file in found.python]
+    code = code_stamp("project") if cache.is_open else b""
+    key = hashlib.sha256(
+        msgspec.msgpack.encode(("hints", code, str(root), sources, paths))
+    ).digest()
+    kept = cache.result(key)
+    if kept is not None:
+        return msgspec.msgpack.decode(kept, type=frozenset[str])
+    now = time.time_ns()
+    hints = read_build_hints(root, sources, paths)
+    if all(is_settled(file, now) for file in sources):
+        cache.keep_result(key, msgspec.msgpack.encode(hints))
+    return hints
 
 
 def _tree(
     files: Mapping[str, ModuleFacts | Unreadable],
     found: Found,
+    hints: frozenset[str],
     config: Config,
     settings: PytestSettings,
 ) -> Tree:
     return Tree(
         files=files,
         compiled=frozenset(_without_suffixes(file.path) for file in found.compiled),
-        hints=frozenset(),
+        hints=hints,
         roots=tuple(PurePosixPath(path).as_posix() for path in config.roots),
         pythonpath=tuple(_inside(settings.pythonpath)),
         test_patterns=config.test_patterns or settings.python_files,

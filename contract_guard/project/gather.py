@@ -1,0 +1,140 @@
+"""The facts of files: from the cache where their bytes are known, from `extract` otherwise."""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.project import encoding, pool
+from contract_guard.project.cache import Cache, Entry, git_oid, is_settled
+from contract_guard.project.discovery import FoundFile, stamped
+
+# Larger files are not opened: they are data, and a worker could not hold their facts.
+LARGEST_FILE = 32 << 20
+# How much is read before the cache is asked for it, and how much is kept in one transaction.
+_READ_FILES = 500
+_KEEP_FILES = 500
+
+
+@dataclass(slots=True)
+class Gathered:
+    """`stamps` are those of the bytes that the facts were taken from; they may be newer than the
+    ones that were found. A file that could not be read has none. `hits` came from the cache."""
+
+    files: dict[str, ModuleFacts | Unreadable] = field(
+        default_factory=dict[str, ModuleFacts | Unreadable]
+    )
+    stamps: dict[str, FoundFile] = field(default_factory=dict[str, FoundFile])
+    hits: int = 0
+    misses: int = 0
+
+
+def gather(root: Path, files: Sequence[FoundFile], cache: Cache, jobs: int) -> Gathered:
+    """The facts of `files`, and what is new of them into the cache. Paths come out sorted."""
+    gatherer = _Gatherer(root, cache)
+    with pool.paused_gc():
+        missed = gatherer.take_unchanged(files)
+        with closing(pool.extract_all(gatherer.unknown(missed), jobs=jobs)) as extracted:
+            for source, data in extracted:
+                gatherer.take_new(source, data)
+    gatherer.flush()
+    gathered = gatherer.gathered
+    gathered.files = dict(sorted(gathered.files.items()))
+    cache.tidy(root, gathered.files)
+    return gathered
+
+
+def read_file(root: Path, path: str) -> tuple[bytes, FoundFile]:
+    """The bytes of a file and their stamp. Raises OSError."""
+    with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of files
+        source = file.read(LARGEST_FILE + 1)
+        return source, stamped(path, os.fstat(file.fileno()))
+
+
+class _Source(NamedTuple):
+    file: FoundFile
+    settled: bool
+    digest: bytes
+    oid: bytes
+
+
+class _Gatherer:
+    def __init__(self, root: Path, cache: Cache) -> None:
+        self.root = root
+        self.cache = cache
+        self.gathered = Gathered()
+        self.entries: list[Entry] = []
+
+    def take_unchanged(self, files: Sequence[FoundFile]) -> list[FoundFile]:
+        """Take what the cache has by stamp; the rest of `files` comes back."""
+        known = self.gathered.files
+        for file, data in self.cache.unchanged(self.root, files):
+            if self._take(file, data):
+                self.gathered.hits += 1
+        return [file for file in files if file.path not in known]
+
+    def unknown(self, files: Sequence[FoundFile]) -> Iterator[tuple[_Source, bytes]]:
+        """Read `files`; take those whose bytes the cache knows, and give the others."""
+        for at in range(0, len(files), _READ_FILES):
+            read = list(self._read(files[at : at + _READ_FILES]))
+            known = self.cache.by_digest([source.digest for source, _ in read])
+            for source, text in read:
+                data = known.get(source.digest)
+                if data is not None and self._take(source.file, data):
+                    self.gathered.hits += 1
+                    self._keep(source, None)
+                else:
+                    yield source, text
+
+    def take_new(self, source: _Source, data: bytes) -> None:
+        self._take(source.file, data)
+        self.gathered.misses += 1
+        if encoding.may_be_kept(data):
+            self._keep(source, data)
+
+    def flush(self) -> None:
+        self.cache.keep(self.root, self.entries)
+        self.entries.clear()
+
+    def _read(self, files: Sequence[FoundFile]) -> Iterator[tuple[_Source, bytes]]:
+        for file in files:
+            if file.size > LARGEST_FILE:
+                detail = f"{file.size >> 20} MB, more than {LARGEST_FILE >> 20}"
+                self.gathered.files[file.path] = Unreadable("too-large", detail)
+                continue
+            read_at = time.time_ns()
+            try:
+                text, stamp = read_file(self.root, file.path)
+            except OSError as error:
+                detail = error.strerror or type(error).__name__
+                self.gathered.files[file.path] = Unreadable("unreadable", detail)
+                continue
+            if self.cache.is_open:
+                digest, oid = hashlib.sha256(text).digest(), git_oid(text)
+            else:
+                digest = oid = b""
+            yield _Source(stamp, is_settled(stamp, read_at), digest, oid), text
+
+    def _take(self, file: FoundFile, data: bytes) -> bool:
+        """False where the data are damaged: they came from the cache, and are made again."""
+        try:
+            self.gathered.files[file.path] = encoding.decode(data)
+        except msgspec.DecodeError:
+            return False
+        self.gathered.stamps[file.path] = file
+        return True
+
+    def _keep(self, source: _Source, data: bytes | None) -> None:
+        if not self.cache.is_open:
+            return
+        file = source.file if source.settled else None
+        self.entries.append(Entry(source.digest, source.oid, data, file))
+        if len(self.entries) >= _KEEP_FILES:
+            self.flush()
