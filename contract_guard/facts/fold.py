@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 MAX_SOURCE = 20_000  # characters of an expression
-MAX_NODES = 20_000  # nodes read for one value
+MAX_WORK = 200_000  # nodes read and items made for one value
 MAX_BITS = 4096  # of an int
-MAX_ITEMS = 10_000  # of a container or a text
+MAX_ITEMS = 10_000  # of a text, or of a container with all that is nested in it
 _MAX_DEPTH = 60
 
 
@@ -40,7 +40,10 @@ def fold(text: str, lookup: Lookup) -> object:
 
 def fold_node(node: ast.expr, lookup: Lookup) -> object:
     """As `fold`, for a parsed expression."""
-    return _Folder(lookup).value(node)
+    try:
+        return _Folder(lookup).value(node)
+    except RecursionError as error:
+        raise NotFoldable("the expression is too deep") from error
 
 
 def no_names(name: str) -> object:
@@ -115,19 +118,34 @@ _FOLDED = (
 )
 
 
-_SIZED = (str, bytes, tuple, list, set, frozenset, dict, range)
+_CONTAINERS = (tuple, list, set, frozenset, dict)
 
 
-def _checked(value: object) -> object:
-    if isinstance(value, int):
-        if value.bit_length() > MAX_BITS:
-            raise NotFoldable("the number is too large")
-    elif isinstance(value, _SIZED) and _length(cast("Any", value)) > MAX_ITEMS:
-        raise NotFoldable("the value is too large")
-    return value
+def _weight(value: object) -> int:
+    """Items of a value with all that is nested in it; counting ends a little above the limit."""
+    total = 0
+    stack: list[Any] = [value]
+    while stack and total <= MAX_ITEMS:
+        item = stack.pop()
+        total += 1
+        if isinstance(item, _CONTAINERS):
+            items = cast("Any", item)
+            if len(items) > MAX_ITEMS:
+                return MAX_ITEMS + 1
+            stack.extend(items)
+            if isinstance(item, dict):
+                stack.extend(cast("dict[object, object]", item).values())
+        elif isinstance(item, str | bytes):
+            total += len(item)
+        elif isinstance(item, int):
+            if item.bit_length() > MAX_BITS:
+                raise NotFoldable("the number is too large")
+        elif isinstance(item, range):
+            total += _range_length(item)
+    return total
 
 
-def _length(value: Any) -> int:
+def _range_length(value: range) -> int:
     try:
         return len(value)
     except OverflowError:
@@ -172,15 +190,15 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: _multiply,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
     ast.Mod: _modulo,
     ast.Pow: _power,
     ast.LShift: _shift_left,
-    ast.RShift: operator.rshift,
-    ast.BitOr: operator.or_,
-    ast.BitAnd: operator.and_,
-    ast.BitXor: operator.xor,
+    ast.RShift: lambda left, right: left >> right,
+    ast.BitOr: lambda left, right: left | right,
+    ast.BitAnd: lambda left, right: left & right,
+    ast.BitXor: lambda left, right: left ^ right,
 }
 _UNARY: dict[type[ast.unaryop], Callable[[Any], object]] = {
     ast.UAdd: operator.pos,
@@ -204,7 +222,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 def _range(*arguments: Any) -> range:
     made = range(*arguments)
-    if _length(made) > MAX_ITEMS:
+    if _range_length(made) > MAX_ITEMS:
         raise NotFoldable("the range is too long")
     return made
 
@@ -259,13 +277,14 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
     "ord": ord,
     "chr": chr,
 }
+_SUBSCRIPTED = (str, bytes, tuple, list, dict, range)
 _METHODS = frozenset({"join", "lower", "upper", "strip", "split", "removeprefix", "removesuffix"})
 
 
 class _Folder:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
-        self._budget = MAX_NODES
+        self._budget = MAX_WORK
         self._depth = 0
 
     def value(self, node: ast.expr) -> object:
@@ -274,11 +293,18 @@ class _Folder:
         if self._budget < 0 or self._depth > _MAX_DEPTH:
             raise NotFoldable("the expression is too large")
         try:
-            return _checked(self._value(node))
+            return self._charged(self._value(node))
         except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
             raise NotFoldable(str(error) or type(error).__name__) from error
         finally:
             self._depth -= 1
+
+    def _charged(self, value: object) -> object:
+        weight = _weight(value)
+        if weight > MAX_ITEMS:
+            raise NotFoldable("the value is too large")
+        self._budget -= weight
+        return value
 
     def _value(self, node: ast.expr) -> object:
         match node:
@@ -335,11 +361,11 @@ class _Folder:
         while isinstance(left, ast.BinOp):
             rest.append(left)
             left = left.left
-        if len(rest) > MAX_NODES:
-            raise NotFoldable("the expression is too large")
         result = self.value(left)
         for part in reversed(rest):
-            result = _checked(_BINARY[type(part.op)](result, self.value(part.right)))
+            result = self._charged(_BINARY[type(part.op)](result, self.value(part.right)))
+            if self._budget < 0:
+                raise NotFoldable("the expression is too large")
         return result
 
     def _compare(self, node: ast.Compare) -> bool:
@@ -370,22 +396,21 @@ class _Folder:
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 result.update(cast("dict[object, object]", self.value(value)))
-                _checked(result)
             else:
                 result[self.value(key)] = self.value(value)
         return result
 
     def _subscript(self, value: ast.expr, index: ast.expr) -> object:
-        container = cast("Any", self.value(value))
-        if not isinstance(container, str | bytes | tuple | list | dict | range):
+        container: Any = self.value(value)
+        if not isinstance(container, _SUBSCRIPTED):
             raise NotFoldable("subscript of other than a container")
+        key: Any
         if isinstance(index, ast.Slice):
-            bounds = [
-                None if part is None else self.value(part)
-                for part in (index.lower, index.upper, index.step)
-            ]
-            return container[slice(*bounds)]
-        return cast("Any", container)[self.value(index)]
+            parts = (index.lower, index.upper, index.step)
+            key = slice(*[None if part is None else self.value(part) for part in parts])
+        else:
+            key = self.value(index)
+        return cast("Any", container)[key]
 
     def _joined(self, values: list[ast.expr]) -> str:
         parts: list[str] = []
@@ -410,7 +435,9 @@ class _Folder:
             return _FUNCTIONS[function.id](*arguments, **keywords)
         if isinstance(function, ast.Attribute) and function.attr in _METHODS and not keywords:
             text = self.value(function.value)
-            if isinstance(text, str) and not (function.attr == "join" and not _is_texts(arguments)):
+            if isinstance(text, str) and (
+                function.attr != "join" or _is_small_join(text, arguments)
+            ):
                 return getattr(text, function.attr)(*arguments)
         raise NotFoldable("call")
 
@@ -422,12 +449,11 @@ class _Folder:
         return True
 
 
-def _is_texts(arguments: list[object]) -> bool:
-    """Whether these are the arguments of a `join` whose result stays small."""
+def _is_small_join(separator: str, arguments: list[object]) -> bool:
     if len(arguments) != 1 or not isinstance(arguments[0], tuple | list):
         return False
     items = cast("list[object]", arguments[0])
     return (
         all(isinstance(item, str) for item in items)
-        and sum(len(cast("str", item)) for item in items) <= MAX_ITEMS
+        and sum(len(cast("str", item)) + len(separator) for item in items) <= MAX_ITEMS
     )

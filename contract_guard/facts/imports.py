@@ -3,7 +3,7 @@
 import ast
 
 from contract_guard.facts.model import Import
-from contract_guard.facts.source import Source
+from contract_guard.facts.source import Positioned, Source
 
 _IMPORTERS = frozenset({"import_module", "importorskip", "__import__"})
 _OWN_PACKAGE = frozenset({"__name__", "__package__"})
@@ -58,7 +58,7 @@ def importer_name(call: ast.Call) -> str:
 def dynamic_import(
     call: ast.Call,
     bound: str,
-    statement: ast.stmt | ast.expr,
+    statement: Positioned,
     scope: int,
     guard: int,
     source: Source,
