@@ -80,14 +80,13 @@ def git_oid(source: bytes) -> bytes:
     return hashlib.sha1(header + source, usedforsecurity=False).digest()
 
 
-def code_stamp(package: str = "") -> bytes:
-    """Tells one state of this program's own sources from another, for those who work on it."""
-    top = Path(__file__).parent.parent / package
+def code_stamp(directory: Path) -> bytes:
+    """Tells one state of this program's own files from another, for those who work on it."""
     stamp = hashlib.sha256()
-    for directory, names, files in os.walk(top):
+    for place, names, files in os.walk(directory):
         names[:] = sorted(name for name in names if name != "__pycache__")
         for name in sorted(files):
-            stat = os.stat(f"{directory}/{name}")  # noqa: PTH116 - on the path of every run
+            stat = os.stat(f"{place}/{name}")  # noqa: PTH116 - on the path of every run
             stamp.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     return stamp.digest()
 
@@ -113,7 +112,7 @@ class Cache:
             return
         variant = hashlib.sha256(
             f"{_FORMAT} {SCHEMA} {sys.implementation.cache_tag} {__version__}".encode()
-            + code_stamp("facts")
+            + code_stamp(Path(__file__).parent.parent / "facts")
         ).hexdigest()[:16]
         self._path = directory / f"facts-{variant}.sqlite3"
         try:

@@ -152,7 +152,7 @@ def _hints(root: Path, found: Found, cache: Cache) -> frozenset[str]:
     """The build's hints, kept as long as no build file and no path changes."""
     sources = hint_sources(found.build, found.python)
     paths = [file.path for file in found.python]
-    code = code_stamp("project") if cache.is_open else b""
+    code = code_stamp(Path(__file__).parent) if cache.is_open else b""
     key = hashlib.sha256(
         msgspec.msgpack.encode(("hints", code, str(root), sources, paths))
     ).digest()
