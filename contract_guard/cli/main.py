@@ -71,7 +71,10 @@ def main(argv: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = cli.main(args=argv, prog_name="contract-guard", standalone_mode=False)
+        # Not click's own `main`: it exits with 1 when the reader of a pipe goes away.
+        arguments = sys.argv[1:] if argv is None else list(argv)
+        with cli.make_context("contract-guard", arguments) as context:
+            code = cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         code = done.exit_code
