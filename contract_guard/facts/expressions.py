@@ -30,24 +30,6 @@ class ExpressionReader:
         self.guard: GuardRecord | None = None
         self.tokens: list[str] = []
         self._deferred: list[_Deferred] = []
-        self._handlers: dict[type[ast.expr], Callable[[Any, Stack, Here], None]] = {
-            ast.Subscript: self._subscript,
-            ast.BinOp: self._binary,
-            ast.UnaryOp: self._unary,
-            ast.Compare: self._compare,
-            ast.BoolOp: self._boolean,
-            ast.IfExp: self._conditional,
-            ast.Tuple: self._sequence,
-            ast.List: self._sequence,
-            ast.Set: self._sequence,
-            ast.Dict: self._dict,
-            ast.NamedExpr: self._walrus,
-            ast.Lambda: self._lambda,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-        }
 
     # Bindings
 
@@ -173,7 +155,8 @@ class ExpressionReader:
         load = notes.loaded.add
         chains, calls = notes.chains, notes.calls
         loads = self.scope.loads
-        handlers = self._handlers
+        guard = here.guard
+        handlers = _HANDLERS
         called: ast.expr | None = None
         while stack:
             node = pop()
@@ -181,7 +164,7 @@ class ExpressionReader:
                 name = node.id
                 emit(name)
                 if name not in loads:
-                    loads[name] = (node, here)
+                    loads[name] = (node, guard)
             elif isinstance(node, ast.Attribute):
                 root = node.value
                 name = node.attr
@@ -218,7 +201,7 @@ class ExpressionReader:
             else:
                 handler = handlers.get(type(node))
                 if handler is not None:
-                    handler(node, stack, here)
+                    handler(self, node, stack, here)
                 else:
                     emit(type(node).__name__)
                     children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
@@ -254,12 +237,12 @@ class ExpressionReader:
             notes.import_calls[id(node)] = len(notes.imports)
             notes.imports.append(fact)
 
-    def _subscript(self, node: ast.Subscript, stack: Stack, here: Here) -> None:
+    def subscript(self, node: ast.Subscript, stack: Stack, here: Here) -> None:
         self.tokens.append("[")
         stack.append(node.slice)
         stack.append(node.value)
 
-    def _binary(self, node: ast.BinOp, stack: Stack, here: Here) -> None:
+    def binary(self, node: ast.BinOp, stack: Stack, here: Here) -> None:
         operator = type(node.op)
         if operator is ast.BitAnd or operator is ast.BitOr:
             self.notes.conditions.append((node, here))
@@ -267,11 +250,11 @@ class ExpressionReader:
         stack.append(node.right)
         stack.append(node.left)
 
-    def _unary(self, node: ast.UnaryOp, stack: Stack, here: Here) -> None:
+    def unary(self, node: ast.UnaryOp, stack: Stack, here: Here) -> None:
         self.tokens.append(OPERATORS[type(node.op)])
         stack.append(node.operand)
 
-    def _compare(self, node: ast.Compare, stack: Stack, here: Here) -> None:
+    def compare(self, node: ast.Compare, stack: Stack, here: Here) -> None:
         self.notes.conditions.append((node, here))
         emit = self.tokens.append
         for operator in node.ops:
@@ -279,7 +262,7 @@ class ExpressionReader:
         stack.extend(node.comparators[::-1])
         stack.append(node.left)
 
-    def _boolean(self, node: ast.BoolOp, stack: Stack, here: Here) -> None:
+    def boolean(self, node: ast.BoolOp, stack: Stack, here: Here) -> None:
         self.notes.conditions.append((node, here))
         self.tokens.append(OPERATORS[type(node.op)])
         self.tokens.append(arity(len(node.values)))
@@ -297,7 +280,7 @@ class ExpressionReader:
                     return
         stack.extend(node.values[::-1])
 
-    def _conditional(self, node: ast.IfExp, stack: Stack, here: Here) -> None:
+    def conditional(self, node: ast.IfExp, stack: Stack, here: Here) -> None:
         self.tokens.append("?")
         test, negated = split_not(node.test)
         kind = condition_kind(test, self.source)
@@ -310,12 +293,12 @@ class ExpressionReader:
             stack.append(node.body)
         stack.append(node.test)
 
-    def _sequence(self, node: ast.Tuple | ast.List | ast.Set, stack: Stack, here: Here) -> None:
+    def sequence(self, node: ast.Tuple | ast.List | ast.Set, stack: Stack, here: Here) -> None:
         self.tokens.append(type(node).__name__)
         self.tokens.append(arity(len(node.elts)))
         stack.extend(node.elts[::-1])
 
-    def _dict(self, node: ast.Dict, stack: Stack, here: Here) -> None:
+    def mapping(self, node: ast.Dict, stack: Stack, here: Here) -> None:
         self.tokens.append("{")
         self.tokens.append(arity(len(node.keys)))
         for key, value in zip(reversed(node.keys), reversed(node.values), strict=True):
@@ -323,12 +306,12 @@ class ExpressionReader:
             if key is not None:
                 stack.append(key)
 
-    def _walrus(self, node: ast.NamedExpr, stack: Stack, here: Here) -> None:
+    def walrus(self, node: ast.NamedExpr, stack: Stack, here: Here) -> None:
         self.tokens.append(":=")
         self.target(node.target, "assign", here, node.value)
         stack.append(node.value)
 
-    def _lambda(self, node: ast.Lambda, stack: Stack, here: Here) -> None:
+    def function_expression(self, node: ast.Lambda, stack: Stack, here: Here) -> None:
         self.tokens.append("lambda")
         scope = self.notes.enter("lambda", "<lambda>", self.scope, node)
         self.parameters(node.args, scope)
@@ -340,7 +323,7 @@ class ExpressionReader:
             self.tokens.append(argument.arg)
             scope.bind(argument.arg)
 
-    def _comprehension(
+    def comprehension(
         self,
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
         stack: Stack,
@@ -369,6 +352,27 @@ class ExpressionReader:
             self._comprehension_target(node.value, scope, roots)
         else:
             roots.extend(c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr))
+
+
+# A table of functions, not of bound methods: those would tie a reader and its tree in a cycle.
+_HANDLERS: dict[type[ast.expr], Callable[[ExpressionReader, Any, Stack, Here], None]] = {
+    ast.Subscript: ExpressionReader.subscript,
+    ast.BinOp: ExpressionReader.binary,
+    ast.UnaryOp: ExpressionReader.unary,
+    ast.Compare: ExpressionReader.compare,
+    ast.BoolOp: ExpressionReader.boolean,
+    ast.IfExp: ExpressionReader.conditional,
+    ast.Tuple: ExpressionReader.sequence,
+    ast.List: ExpressionReader.sequence,
+    ast.Set: ExpressionReader.sequence,
+    ast.Dict: ExpressionReader.mapping,
+    ast.NamedExpr: ExpressionReader.walrus,
+    ast.Lambda: ExpressionReader.function_expression,
+    ast.ListComp: ExpressionReader.comprehension,
+    ast.SetComp: ExpressionReader.comprehension,
+    ast.GeneratorExp: ExpressionReader.comprehension,
+    ast.DictComp: ExpressionReader.comprehension,
+}
 
 
 def every_argument(arguments: ast.arguments) -> list[ast.arg]:

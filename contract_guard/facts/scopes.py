@@ -7,6 +7,7 @@ names are resolved after the pass over the tree.
 import ast
 from collections.abc import Iterator
 
+from contract_guard.facts.guards import GuardRecord
 from contract_guard.facts.model import ScopeKind
 
 
@@ -43,7 +44,7 @@ class ScopeRecord:
         self.other: set[str] = set()
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
-        self.loads: dict[str, tuple[ast.Name, object]] = {}
+        self.loads: dict[str, tuple[ast.Name, GuardRecord | None]] = {}
         outer = parent.qualname if parent is not None else ""
         if kind in ("class", "function"):
             self.qualname: str = f"{outer}.{name}" if outer else name

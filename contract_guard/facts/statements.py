@@ -44,46 +44,18 @@ class StatementReader(ExpressionReader):
     """Statements nest at most about 100 deep (Python's limit), so they are read recursively;
     chains of `elif`, which have no such limit, are a loop."""
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.future_annotations = False
-        self._readers: dict[type[ast.stmt], Callable[[Any], None]] = {
-            ast.Expr: self._expression_statement,
-            ast.Assign: self._assign,
-            ast.AugAssign: self._augmented,
-            ast.AnnAssign: self._annotated,
-            ast.Return: self._return,
-            ast.If: self._if,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.While: self._while,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.TryStar: self._try,
-            ast.Match: self._match,
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.Global: self._global,
-            ast.Nonlocal: self._nonlocal,
-            ast.Delete: self._delete,
-            ast.Raise: self._raise,
-            ast.Assert: self._assert,
-        }
+    future_annotations = False
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         outer = self.guard
-        readers = self._readers
+        readers = _READERS
         emit = self.tokens.append
         for statement in statements:
             kind = type(statement)
             emit(kind.__name__)
             reader = readers.get(kind)
             if reader is not None:
-                reader(statement)
+                reader(self, statement)
             elif kind.__name__ == "TypeAlias":
                 self._type_alias(statement)
             guard = self._guard_after(statement)
@@ -135,7 +107,7 @@ class StatementReader(ExpressionReader):
 
     # Simple statements
 
-    def _expression_statement(self, node: ast.Expr) -> None:
+    def expression_statement(self, node: ast.Expr) -> None:
         value = node.value
         if isinstance(value, ast.Constant):
             if not isinstance(value.value, str):
@@ -143,7 +115,7 @@ class StatementReader(ExpressionReader):
             return
         self.expressions((value,), self._here(node))
 
-    def _assign(self, node: ast.Assign) -> None:
+    def assign_statement(self, node: ast.Assign) -> None:
         here = self._here(node)
         value = node.value
         target = node.targets[0]
@@ -176,17 +148,17 @@ class StatementReader(ExpressionReader):
             target.id, "import" if index >= 0 else "assign", target, node, call, imported=index
         )
 
-    def _augmented(self, node: ast.AugAssign) -> None:
+    def augmented_statement(self, node: ast.AugAssign) -> None:
         here = self._here(node)
         self.expressions((node.value,), here)
         target = node.target
         if isinstance(target, ast.Name):
-            self.scope.loads.setdefault(target.id, (target, here))
+            self.scope.loads.setdefault(target.id, (target, self.guard))
         elif isinstance(target, ast.Attribute):
             self.notes.loaded.add(target.attr)
         self.target(target, "assign", here)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def annotated_statement(self, node: ast.AnnAssign) -> None:
         here = self._here(node)
         in_function = self.scope.kind == "function"
         if self.future_annotations or in_function:
@@ -200,11 +172,11 @@ class StatementReader(ExpressionReader):
             self.tokens.append(node.target.id)
             self.bind(node.target.id, "annotation", node.target, node)
 
-    def _return(self, node: ast.Return) -> None:
+    def return_statement(self, node: ast.Return) -> None:
         if node.value is not None:
             self.expressions((node.value,), self._here(node))
 
-    def _delete(self, node: ast.Delete) -> None:
+    def delete_statement(self, node: ast.Delete) -> None:
         here = self._here(node)
         for target in node.targets:
             if isinstance(target, ast.Name):
@@ -223,20 +195,20 @@ class StatementReader(ExpressionReader):
             else:
                 self.expressions((target,), here)
 
-    def _raise(self, node: ast.Raise) -> None:
+    def raise_statement(self, node: ast.Raise) -> None:
         values = [value for value in (node.exc, node.cause) if value is not None]
         self.expressions(values, self._here(node))
 
-    def _assert(self, node: ast.Assert) -> None:
+    def assert_statement(self, node: ast.Assert) -> None:
         values = [node.test] if node.msg is None else [node.test, node.msg]
         self.expressions(values, self._here(node))
 
-    def _global(self, node: ast.Global) -> None:
+    def global_statement(self, node: ast.Global) -> None:
         self.tokens.extend(node.names)
         if self.scope.kind != "module":
             self.scope.globals.update(node.names)
 
-    def _nonlocal(self, node: ast.Nonlocal) -> None:
+    def nonlocal_statement(self, node: ast.Nonlocal) -> None:
         self.tokens.extend(node.names)
         self.scope.nonlocals.update(node.names)
 
@@ -251,7 +223,7 @@ class StatementReader(ExpressionReader):
         self.notes.imports.append(fact)
         return len(self.notes.imports) - 1
 
-    def _import(self, node: ast.Import) -> None:
+    def import_statement(self, node: ast.Import) -> None:
         notes = self.notes
         scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
         for alias in node.names:
@@ -259,7 +231,7 @@ class StatementReader(ExpressionReader):
             fact = plain_import(alias, node, scope, guard, self.source)
             self.bind(fact.bound, "import", alias, node, imported=self._add_import(fact))
 
-    def _import_from(self, node: ast.ImportFrom) -> None:
+    def import_from_statement(self, node: ast.ImportFrom) -> None:
         notes = self.notes
         scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
         self.tokens.append(f"{node.level} {node.module}")
@@ -272,7 +244,7 @@ class StatementReader(ExpressionReader):
 
     # Compound statements
 
-    def _if(self, node: ast.If) -> None:
+    def if_statement(self, node: ast.If) -> None:
         outer = self.guard
         while True:
             self.expressions((node.test,), Here(self.scope, self.guard, node))
@@ -305,7 +277,7 @@ class StatementReader(ExpressionReader):
         self.block(statements)
         self.guard = outer
 
-    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+    def for_statement(self, node: ast.For | ast.AsyncFor) -> None:
         here = self._here(node)
         self.expressions((node.iter,), here)
         outer, self.guard = self.guard, GuardRecord("loop", self.guard, node.iter)
@@ -317,13 +289,13 @@ class StatementReader(ExpressionReader):
         if node.orelse:
             self._guarded_block(GuardRecord("loop", outer, node.iter, True), node.orelse)
 
-    def _while(self, node: ast.While) -> None:
+    def while_statement(self, node: ast.While) -> None:
         self.expressions((node.test,), self._here(node))
         self._guarded_block(GuardRecord("loop", self.guard, node.test), node.body)
         if node.orelse:
             self._guarded_block(GuardRecord("loop", self.guard, node.test, True), node.orelse)
 
-    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+    def with_statement(self, node: ast.With | ast.AsyncWith) -> None:
         here = self._here(node)
         guard = self.guard
         for item in node.items:
@@ -336,7 +308,7 @@ class StatementReader(ExpressionReader):
             guard = context_guard(context, guard) or guard
         self._guarded_block(guard, node.body)
 
-    def _try(self, node: ast.Try | ast.TryStar) -> None:
+    def try_statement(self, node: ast.Try | ast.TryStar) -> None:
         guard = self.guard
         catches = tuple(name for handler in node.handlers for name in caught_names(handler.type))
         if node.handlers:
@@ -361,7 +333,7 @@ class StatementReader(ExpressionReader):
             self.tokens.append("finally")
             self.block(node.finalbody)
 
-    def _match(self, node: ast.Match) -> None:
+    def match_statement(self, node: ast.Match) -> None:
         here = self._here(node)
         self.expressions((node.subject,), here)
         outer = self.guard
@@ -401,7 +373,7 @@ class StatementReader(ExpressionReader):
                 scope.bind(parameter.name)
             self.scope = scope
 
-    def _function(self, node: FunctionNode) -> None:
+    def function_statement(self, node: FunctionNode) -> None:
         here = self._here(node)
         outer = self.scope
         self._decorators(node.decorator_list)
@@ -433,7 +405,7 @@ class StatementReader(ExpressionReader):
         body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
         self.bind(node.name, "function", node, node, digest=body)
 
-    def _class(self, node: ast.ClassDef) -> None:
+    def class_statement(self, node: ast.ClassDef) -> None:
         here = self._here(node)
         outer = self.scope
         self._decorators(node.decorator_list)
@@ -451,6 +423,34 @@ class StatementReader(ExpressionReader):
         self.scope = outer
         body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
         self.bind(node.name, "class", node, node, digest=body)
+
+
+_READERS: dict[type[ast.stmt], Callable[[StatementReader, Any], None]] = {
+    ast.Expr: StatementReader.expression_statement,
+    ast.Assign: StatementReader.assign_statement,
+    ast.AugAssign: StatementReader.augmented_statement,
+    ast.AnnAssign: StatementReader.annotated_statement,
+    ast.Return: StatementReader.return_statement,
+    ast.If: StatementReader.if_statement,
+    ast.For: StatementReader.for_statement,
+    ast.AsyncFor: StatementReader.for_statement,
+    ast.While: StatementReader.while_statement,
+    ast.With: StatementReader.with_statement,
+    ast.AsyncWith: StatementReader.with_statement,
+    ast.Try: StatementReader.try_statement,
+    ast.TryStar: StatementReader.try_statement,
+    ast.Match: StatementReader.match_statement,
+    ast.FunctionDef: StatementReader.function_statement,
+    ast.AsyncFunctionDef: StatementReader.function_statement,
+    ast.ClassDef: StatementReader.class_statement,
+    ast.Import: StatementReader.import_statement,
+    ast.ImportFrom: StatementReader.import_from_statement,
+    ast.Global: StatementReader.global_statement,
+    ast.Nonlocal: StatementReader.nonlocal_statement,
+    ast.Delete: StatementReader.delete_statement,
+    ast.Raise: StatementReader.raise_statement,
+    ast.Assert: StatementReader.assert_statement,
+}
 
 
 def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

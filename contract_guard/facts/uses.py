@@ -1,10 +1,9 @@
 """`Use` and `Load` facts: where names that imports bound are used."""
 
 import ast
-from typing import cast
 
 from contract_guard.facts.model import Load, Use
-from contract_guard.facts.observations import Chain, Here, Observations
+from contract_guard.facts.observations import Chain, Observations
 from contract_guard.facts.scopes import ScopeRecord
 
 
@@ -85,16 +84,15 @@ def loads_of(notes: Observations, imported: ImportedNames) -> tuple[Load, ...]:
     """The first load of an imported name in each scope, in the order of the scopes' first use."""
     found: list[Load] = []
     for scope in notes.every_scope():
-        for name, (node, here) in scope.loads.items():
+        for name, (node, guard) in scope.loads.items():
             imports = imported.any(scope, name)
             if imports:
-                where = cast("Here", here)
                 found.append(
                     Load(
                         imports,
                         notes.source.span(node),
                         notes.scope_index(scope),
-                        notes.guards.index(where.guard),
+                        notes.guards.index(guard),
                     )
                 )
     return tuple(found)
