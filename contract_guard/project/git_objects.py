@@ -1,0 +1,223 @@
+"""Any revision of a git repository, read without a checkout.
+
+The repository is hostile: its configuration may name programs (filters, textconv, fsmonitor,
+merge drivers, an ssh command for lazy fetching). So git is asked through a git directory of our
+own, in a temporary place, whose configuration is ours, and which borrows the repository's objects
+(as alternates) and references (as links). Nothing in the repository is run, fetched or written.
+"""
+
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple
+
+from contract_guard.errors import UserError
+
+_REFERENCES = ("refs", "packed-refs", "reftable", "logs", "shallow")
+_PSEUDO_REFERENCES = ("HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD")
+_QUESTIONS = ("--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+_SYMLINK, _SUBMODULE = "120000", "160000"
+
+
+class Blob(NamedTuple):
+    """A regular file of a tree. `oid` is hexadecimal, in the repository's object format."""
+
+    path: str
+    oid: str
+
+
+class Commit(NamedTuple):
+    oid: str
+    date: str  # ISO 8601, of the committer
+    subject: str
+
+
+class Repository(AbstractContextManager["Repository"]):
+    """The repository that holds `folder`. Use as a context manager: it owns a temporary folder.
+
+    `prefix` is the place of `folder` below the top of the work tree, "" or "sub/dir/". Paths
+    given and returned are relative to `folder`.
+
+    Raises UserError where there is no git, or `folder` is in no repository.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        answer = self._ask(
+            ["-C", str(folder), "rev-parse", "--path-format=absolute", *_QUESTIONS],
+            environment=_environment(),
+            failure=f"{folder}: not in a git repository",
+        )
+        own, common, object_format, prefix = (*answer.split("\n"), "", "")[:4]
+        self.prefix = prefix
+        self._scratch = tempfile.TemporaryDirectory(prefix="contract-guard-")
+        borrow(Path(own), Path(common), object_format, Path(self._scratch.name))
+        self._environment = {**_environment(), "GIT_DIR": self._scratch.name}
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._scratch.cleanup()
+
+    def resolve(self, revision: str) -> str:
+        """The oid of the commit that `revision` names. Raises UserError where there is none."""
+        failure = f"unknown revision {revision!r}; `git rev-parse {revision}` must name a commit"
+        if not revision or revision.startswith("-"):
+            raise UserError(failure)
+        return self._git(
+            ["rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"],
+            failure=failure,
+        ).strip()
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The best common ancestor of two commits, None where they have none."""
+        output = self._git(["merge-base", one, other], failure="", allow=(1,))
+        return output.split("\n", 1)[0] or None
+
+    def files(self, commit: str) -> list[Blob]:
+        """All regular files of a commit, below the folder; symbolic links and submodules are
+        left out. Paths that are not UTF-8 carry surrogates, as `os.fsdecode` gives them."""
+        listing = self._git(
+            ["ls-tree", "-r", "-z", "--full-tree", commit]
+            + (["--", self.prefix] if self.prefix else []),
+            failure=f"cannot read the tree of {commit}",
+        )
+        blobs: list[Blob] = []
+        for entry in listing.split("\0"):
+            head, tab, path = entry.partition("\t")
+            if tab:
+                mode, _, oid = head.split(" ")
+                if mode not in {_SYMLINK, _SUBMODULE}:
+                    blobs.append(Blob(path[len(self.prefix) :], oid))
+        return blobs
+
+    def read(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The bytes of each blob, in the order given.
+
+        Raises UserError for one that is missing, as in a partial clone, or corrupt.
+        """
+        if not oids:
+            return
+        process = subprocess.Popen(
+            ["git", "cat-file", "--batch"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self._environment,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        writer = threading.Thread(target=_feed, args=(process.stdin, oids), daemon=True)
+        writer.start()
+        try:
+            for oid in oids:
+                yield oid, self._receive(process.stdout, oid)
+        finally:
+            process.kill()
+            process.stdout.close()
+            writer.join()
+            if process.stderr is not None:
+                process.stderr.close()
+            process.wait()
+
+    def log(self, revisions: str, paths: Sequence[str], limit: int = 200) -> list[Commit]:
+        """Commits of a range (`a..b`) that touched any of `paths`, newest first."""
+        how = (f"-{limit}", "-z", "--format=%H%x09%cI%x09%s", "--no-show-signature")
+        output = self._git(
+            ["log", *how, revisions, "--", *(self.prefix + path for path in paths)],
+            failure=f"cannot read the history {revisions}",
+        )
+        return [Commit(*entry.split("\t", 2)) for entry in output.split("\0") if entry]
+
+    def _receive(self, stream: IO[bytes], oid: str) -> bytes:
+        header = stream.readline().split()
+        if len(header) == 3 and header[1] == b"blob":
+            data = stream.read(int(header[2]) + 1)
+            if len(data) == int(header[2]) + 1:
+                return data[:-1]
+        if header[1:] == [b"missing"]:
+            raise UserError(
+                f"object {oid} is not in this clone; fetch what is missing with:"
+                f" git -C {self._folder} diff --stat BASE HEAD"
+            )
+        raise UserError(f"object {oid} cannot be read; `git fsck` says what is broken")
+
+    def _git(self, arguments: list[str], *, failure: str, allow: tuple[int, ...] = ()) -> str:
+        return self._ask(arguments, environment=self._environment, failure=failure, allow=allow)
+
+    def _ask(
+        self,
+        arguments: list[str],
+        *,
+        environment: Mapping[str, str],
+        failure: str,
+        allow: tuple[int, ...] = (),
+    ) -> str:
+        try:
+            done = subprocess.run(
+                ["git", *arguments], env=environment, capture_output=True, check=False
+            )
+        except FileNotFoundError:
+            raise UserError("git is not installed, or not on PATH") from None
+        if done.returncode != 0 and done.returncode not in allow:
+            complaint = os.fsdecode(done.stderr).strip().splitlines()
+            detail = f" ({complaint[-1]})" if complaint else ""
+            raise UserError((failure or "git failed") + detail)
+        return os.fsdecode(done.stdout)
+
+
+def borrow(own: Path, common: Path, object_format: str, place: Path) -> None:
+    """Make `place` a bare git directory over another's objects and references.
+
+    `own` is the git directory of the work tree, `common` the one that it shares.
+    """
+    reftable = (common / "reftable").is_dir()
+    newer = object_format not in {"", "sha1"} or reftable
+    config = f"[core]\n\trepositoryformatversion = {int(newer)}\n\tbare = true\n"
+    if newer:
+        config += f"[extensions]\n\tobjectformat = {object_format or 'sha1'}\n"
+        config += "\trefstorage = reftable\n" if reftable else ""
+    (place / "config").write_text(config, "utf-8")
+    for name in _REFERENCES:
+        if (common / name).exists():
+            (place / name).symlink_to(common / name)
+    for name in _PSEUDO_REFERENCES:
+        if (own / name).exists():
+            # Copied: git takes a HEAD that is a link for an old form of reference.
+            (place / name).write_bytes((own / name).read_bytes())
+    information = place / "objects" / "info"
+    information.mkdir(parents=True)
+    # The first character of a quoted path keeps one that begins with "#" from being a comment.
+    quoted = str(common / "objects").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    (information / "alternates").write_text(f'"{quoted}"\n', "utf-8", "surrogateescape")
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment without what steers git elsewhere, and with its programs off."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+
+
+def _feed(stream: IO[bytes], oids: Iterable[str]) -> None:
+    try:
+        for oid in oids:
+            stream.write(oid.encode() + b"\n")
+        stream.close()
+    except BrokenPipeError:
+        # The reader gave up, and says why.
+        return
