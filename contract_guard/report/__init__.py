@@ -12,7 +12,7 @@ import msgspec
 from contract_guard.findings import Finding
 from contract_guard.project.rules import Rule
 
-Format = Literal["rich", "concise", "json", "sarif", "github", "gitlab", "junit", "nodeids"]
+Format = Literal["rich", "concise", "json", "sarif", "github", "gitlab", "junit", "html", "nodeids"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
