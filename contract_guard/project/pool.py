@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -24,8 +24,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from contract_guard.facts.extract import extract
-from contract_guard.facts.model import Unreadable
+from contract_guard.facts.extract import extract as extract_facts
+from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project.encoding import encode
 
 # Below this, starting and ending the workers costs more than they save.
@@ -36,28 +36,35 @@ SHARE_BYTES = 256_000
 # What a file may take; one of the largest accepted size takes a few seconds on a slow machine.
 FILE_SECONDS = 60.0
 
+MOST_DEFAULT_JOBS = 16
+
 Key = TypeVar("Key")
+Extract = Callable[[bytes], ModuleFacts | Unreadable]
 
 _FAULT = b"!"  # begins a message that is a traceback; `encode` never gives it
 _encode_share = msgspec.msgpack.Encoder().encode
 _decode_share = msgspec.msgpack.Decoder(list[bytes]).decode
 
 
-def usable_cores() -> int:
-    """Cores that this process may run on."""
+def default_jobs() -> int:
+    """The cores that this process may run on, within what their memory together should be."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return min(len(os.sched_getaffinity(0)), MOST_DEFAULT_JOBS)
+    return min(os.cpu_count() or 1, MOST_DEFAULT_JOBS)
 
 
 def extract_all(
-    sources: Iterable[tuple[Key, bytes]], *, jobs: int, seconds: float = FILE_SECONDS
+    sources: Iterable[tuple[Key, bytes]],
+    *,
+    jobs: int,
+    seconds: float = FILE_SECONDS,
+    extract: Extract = extract_facts,
 ) -> Generator[tuple[Key, bytes]]:
     """The encoded facts of each source, in no certain order.
 
     `sources` is drawn from as workers become free, so that they need not all be in memory.
     `jobs` is the most workers to use; a few sources are done in this process. `seconds` is the
-    time that one source may take in a worker.
+    time that one source may take in a worker. `extract` is sent to workers by its name.
 
     Close the iterator to end the workers early: whatever ends it, an error or an interrupt in
     the middle too, kills and reaps them.
@@ -69,9 +76,9 @@ def extract_all(
         first.append(item)
         size += len(item[1])
     if size < WORTH_WORKERS:
-        yield from _extract_here(itertools.chain(first, sources))
+        yield from _extract_here(extract, itertools.chain(first, sources))
         return
-    pool = _Pool(itertools.chain(first, sources), jobs, seconds)
+    pool = _Pool(itertools.chain(first, sources), jobs, seconds, extract)
     try:
         yield from pool.results()
     finally:
@@ -90,7 +97,9 @@ def paused_gc() -> Generator[None]:
             gc.enable()
 
 
-def _extract_here(sources: Iterator[tuple[Key, bytes]]) -> Iterator[tuple[Key, bytes]]:
+def _extract_here(
+    extract: Extract, sources: Iterator[tuple[Key, bytes]]
+) -> Iterator[tuple[Key, bytes]]:
     size = 0
     with paused_gc():
         for key, source in sources:
@@ -107,33 +116,30 @@ def _received(message: bytes) -> bytes:
     return message
 
 
-def _work(connection: Connection) -> None:
+def _work(connection: Connection, extract: Extract) -> None:
     """A worker: takes shares of sources, sends a message for each source, until told no more."""
     # An interrupt from the keyboard reaches the whole process group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
-    while True:
-        try:
-            share = _decode_share(connection.recv_bytes())
-        except (EOFError, OSError):
-            return
-        for source in share:
-            try:
-                message = encode(extract(source))
-            except Exception:  # noqa: BLE001 - raised again in the parent
-                message = _FAULT + traceback.format_exc().encode("utf-8", "replace")
-            connection.send_bytes(message)
-        gc.collect(0)
+    with suppress(EOFError, OSError):  # the parent is done, or dead
+        while True:
+            for source in _decode_share(connection.recv_bytes()):
+                try:
+                    message = encode(extract(source))
+                except Exception:  # noqa: BLE001 - raised again in the parent
+                    message = _FAULT + traceback.format_exc().encode("utf-8", "replace")
+                connection.send_bytes(message)
+            gc.collect(0)
 
 
 class _Worker(Generic[Key]):
     """A process, and what it was given and has not answered yet."""
 
-    def __init__(self, context: ForkContext | SpawnContext) -> None:
+    def __init__(self, context: ForkContext | SpawnContext, extract: Extract) -> None:
         self.connection, theirs = context.Pipe()
         self.share: list[tuple[Key, bytes]] = []
         self.deadline = 0.0
-        self.process = context.Process(target=_work, args=(theirs,), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, extract), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the worker is the end of the stream
 
@@ -144,10 +150,13 @@ class _Worker(Generic[Key]):
 
 
 class _Pool(Generic[Key]):
-    def __init__(self, sources: Iterator[tuple[Key, bytes]], jobs: int, seconds: float) -> None:
+    def __init__(
+        self, sources: Iterator[tuple[Key, bytes]], jobs: int, seconds: float, extract: Extract
+    ) -> None:
         self._sources = sources
         self._jobs = jobs
         self._seconds = seconds
+        self._extract = extract
         self._context = _context()
         self._workers: list[_Worker[Key]] = []
         self._share = self._cut()  # the next one to give away
@@ -198,7 +207,7 @@ class _Pool(Generic[Key]):
             if idle:
                 worker = idle.pop()
             elif len(self._workers) < self._jobs:
-                worker = _Worker[Key](self._context)
+                worker = _Worker[Key](self._context, self._extract)
                 self._workers.append(worker)
             else:
                 return

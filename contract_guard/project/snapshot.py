@@ -16,7 +16,7 @@ from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
 from contract_guard.project.gather import gather, read_file
-from contract_guard.project.pool import usable_cores
+from contract_guard.project.pool import default_jobs
 from contract_guard.project.pytest_settings import PytestSettings, read_pytest_settings
 from contract_guard.registry.model import Tree
 
@@ -85,7 +85,7 @@ def load(
 
     `paths` narrows what is reported, not what is read: a name's producer may be anywhere.
     Relative ones are taken from the working directory. `jobs` is the most processes to use,
-    by default the usable cores. Without `cache_dir` nothing is kept. `found` is what `discover`
+    by default `pool.default_jobs`. Without `cache_dir` nothing is kept. `found` is what `discover`
     gave a moment ago, if it was asked already.
 
     Raises UserError for a root that is no directory, for paths that do not exist or lie outside
@@ -98,7 +98,7 @@ def load(
         found = discover(root, exclude=config.exclude)
     with Cache(cache_dir) as cache:
         hints = _hints(root, found, cache)
-        gathered = gather(root, found.python, cache, jobs or usable_cores())
+        gathered = gather(root, found.python, cache, jobs or default_jobs())
         warnings = [] if cache.warning is None else [cache.warning]
     if not gathered.files:
         warnings.append(f"{root}: no Python files")
