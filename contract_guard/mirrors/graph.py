@@ -79,6 +79,7 @@ class Graph:
 
     `input_ranks` gives the rank of every "$name" that was made; `objects` are the inputs that
     stand for an object of production. `refused` keeps reasons in order, each once.
+    `aliases` are the names that an op's value was bound to.
     """
 
     limit: int = 4000
@@ -88,6 +89,7 @@ class Graph:
     input_ranks: dict[str, float] = field(default_factory=dict[str, float])
     objects: set[str] = field(default_factory=set[str])
     refused: dict[str, None] = field(default_factory=dict[str, None])
+    aliases: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     _known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def op(
@@ -179,12 +181,13 @@ class Graph:
             steps = _range([self.constant(a) for a in op.arguments])
             return None if steps is None or len(steps) > limit else [Const(i) for i in steps]
         if op.name == "builtins.enumerate":
-            start = self.constant(op.arguments[1]) if len(op.arguments) > 1 else 0
-            inner = self.elements(op.arguments[0], limit)
-            if inner is None or not isinstance(start, int):
+            inner = [self.elements(a, limit) for a in op.arguments[:1]]
+            start = next((self.constant(a) for a in op.arguments[1:]), 0)
+            if not inner or inner[0] is None or not isinstance(start, int):
                 return None
             return [
-                self.op("tuple", (Const(i), item), op.line) for i, item in enumerate(inner, start)
+                self.op("tuple", (Const(i), item), op.line)
+                for i, item in enumerate(inner[0], start)
             ]
         if op.name == "builtins.zip":
             columns = [self.elements(a, limit) for a in op.arguments]

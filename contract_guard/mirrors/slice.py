@@ -58,7 +58,7 @@ def lift_all(
 
 def oracle_slice(traced: Trace, path: str) -> OracleSlice:
     """What the computed expectations of a trace need, renumbered."""
-    chosen = [e for e in traced.expectations if not _is_literal(e, traced)]
+    chosen = [e for e in traced.expectations if not is_literal(e, traced)]
     roots = [e.value for e in chosen] + [c for e in chosen for c in e.conditions]
     needed = traced.reachable(roots)
     number = {old: new for new, old in enumerate(needed)}
@@ -98,7 +98,7 @@ def ranges(path: str, lines: Iterable[int]) -> tuple[Range, ...]:
     return tuple(found)
 
 
-def _is_literal(expectation: Expectation, traced: Trace) -> bool:
+def is_literal(expectation: Expectation, traced: Trace) -> bool:
     """True if nothing is computed: constants, and containers of constants."""
     ops = [traced.graph.ops[i] for i in traced.reachable([expectation.value])]
     if ops:

@@ -61,8 +61,11 @@ class Assertion:
 class Interpreter(Calls):
     """Runs a test function over symbolic values; `assertions` and `lines` are what it met."""
 
-    def __init__(self, module: Module, graph: Graph, production: frozenset[str]) -> None:
+    def __init__(
+        self, module: Module, graph: Graph, production: frozenset[str], inline: bool = True
+    ) -> None:
         super().__init__(module, graph, production)
+        self._inline = inline
         self.assertions: list[Assertion] = []
         self.conditions: list[Reference] = []
         self._loops: list[Reference] = []
@@ -90,6 +93,13 @@ class Interpreter(Calls):
                     self._run_double(Closure(method, frame, value.node))
         self._stack.pop()
 
+    def run_function(self, closure: Closure) -> None:
+        """Runs one function on unknown arguments."""
+        self._stack.append(closure.node)
+        self._parameters(closure, [], {}, self.root, None)
+        if not isinstance(closure.node, ast.Lambda):
+            self.block(closure.node.body, self.root)
+
     def _run_double(self, closure: Closure) -> None:
         if isinstance(closure.node, ast.Lambda):
             return
@@ -112,6 +122,8 @@ class Interpreter(Calls):
         line: int,
     ) -> Evaluated:
         node = closure.node
+        if not self._inline and not isinstance(node, ast.Lambda):
+            return self.graph.op(closure.name, arguments, line, keywords)
         if node in self._stack or len(self._stack) > _DEPTH:
             self.graph.refuse(f"recursion: {closure.name}")
             return self.graph.op(closure.name, arguments, line, keywords)
@@ -188,6 +200,7 @@ class Interpreter(Calls):
         known = self.graph.constant(test)
         if known is not UNRESOLVED:
             return self.block(node.body if known else node.orelse, frame), False
+        self.graph.op("if", (test,), node.lineno)
         # With a return inside, what follows belongs to the branch that runs on.
         tail = rest if any(isinstance(n, ast.Return) for n in walk_function(node)) else []
         before = dict(frame.env)
@@ -222,7 +235,10 @@ class Interpreter(Calls):
                 # Bound on one side only: what reads it later is on that side too.
                 frame.env[name] = b if a is None else a  # type: ignore[assignment]
             else:
-                frame.env[name] = self.choose(test, a, b, line)
+                chosen = self.choose(test, a, b, line)
+                if isinstance(chosen, int):
+                    self.graph.aliases.setdefault(chosen, set()).add(name)
+                frame.env[name] = chosen
 
     def _statement(self, node: ast.stmt, frame: Frame) -> Ended | None:
         for comparison in asserted(node):
@@ -329,24 +345,33 @@ class Interpreter(Calls):
         if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}"):
             return False
         value = self.get(node.args[-1], frame)
+        if op.name == kind:
+            before = op.arguments
+        else:
+            before = self._spread(kind, base, node.lineno)
         if self._loops:
-            old = [] if not op.arguments else [base]
+            old = [base] if op.arguments else []
             arguments = [value, *self._loops, *old]
             grown = self.graph.op(f"{kind}_comprehension", arguments, node.lineno)
         elif name in ("append", "add"):
-            grown = self.graph.op(kind, (*op.arguments, value), node.lineno)
+            grown = self.graph.op(kind, (*before, value), node.lineno)
         elif name in ("extend", "update"):
-            known = self.graph.elements(value) if kind != "dict" else None
-            if kind == "dict" and isinstance(value, int) and self.graph.ops[value].name == "dict":
-                known = list(self.graph.ops[value].arguments)
-            if known is None and kind == "dict":
-                known = [Const("**"), value]
-            tail = [self.graph.op("star", (value,), node.lineno)] if known is None else known
-            grown = self.graph.op(kind, (*op.arguments, *tail), node.lineno)
+            grown = self.graph.op(
+                kind, (*before, *self._spread(kind, value, node.lineno)), node.lineno
+            )
         else:
             return False
         self.assign(owner, grown, frame)
         return True
+
+    def _spread(self, kind: str, value: Reference, line: int) -> tuple[Reference, ...]:
+        """The arguments that a container's elements are in a larger container's op."""
+        if kind == "dict":
+            if isinstance(value, int) and self.graph.ops[value].name == "dict":
+                return self.graph.ops[value].arguments
+            return (Const("**"), value)
+        known = self.graph.elements(value)
+        return (self.graph.op("star", (value,), line),) if known is None else tuple(known)
 
     # Names
 
@@ -377,6 +402,7 @@ class Interpreter(Calls):
         if not isinstance(value, int):
             return value
         op = self.graph.ops[value]
+        self.graph.aliases.setdefault(value, set()).add(name)
         if op.name in self.graph.objects:
             return self.new_object(full)
         rank = self.graph.ranks[value]

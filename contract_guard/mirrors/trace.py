@@ -1,6 +1,7 @@
 """A test run over symbolic values: its assertions, with the expected side of each told."""
 
 import ast
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -87,22 +88,35 @@ class Trace:
 
 def trace(tree: ast.Module, qualname: str, production: frozenset[str] = frozenset()) -> Trace:
     """Runs one test function. Raises `LookupError` if the file has no such function."""
-    for name, node, owner in _functions(tree):
+    for name, node, owner in functions_of(tree):
         if name == qualname:
-            return _run(module_of(tree), node, owner, production)
+            return run(tree, node, owner, production)
     raise LookupError(f"no function {qualname}")
 
 
 def trace_all(tree: ast.Module, production: frozenset[str] = frozenset()) -> dict[str, Trace]:
     """Runs every test function of a file, by qualified name."""
     return {
-        name: _run(module_of(tree), node, owner, production)
-        for name, node, owner in _functions(tree)
+        name: run(tree, node, owner, production)
+        for name, node, owner in functions_of(tree)
         if node.name.startswith("test")
     }
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode, ast.ClassDef | None]]:
+def trace_function(tree: ast.Module, node: FunctionNode) -> Graph:
+    """All operations of one function, taken alone: its parameters are inputs, functions that it
+    calls are operations."""
+    graph = Graph()
+    interpreter = Interpreter(module_of(tree), graph, frozenset({""}), inline=False)
+    with contextlib.suppress(TooLarge):
+        interpreter.run_function(Closure(node, interpreter.module.frame))
+    return graph
+
+
+def functions_of(
+    tree: ast.Module,
+) -> Iterator[tuple[str, FunctionNode, ast.ClassDef | None]]:
+    """Functions and methods of a file with the class around each, not those inside functions."""
     stack: list[tuple[str, ast.AST, ast.ClassDef | None]] = [("", tree, None)]
     while stack:
         prefix, node, owner = stack.pop()
@@ -115,9 +129,14 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode, ast.ClassD
                 stack.append((prefix, child, owner))
 
 
-def _run(
-    module: Module, node: FunctionNode, owner: ast.ClassDef | None, production: frozenset[str]
+def run(
+    tree: ast.Module,
+    node: FunctionNode,
+    owner: ast.ClassDef | None,
+    production: frozenset[str] = frozenset(),
 ) -> Trace:
+    """Runs one function of a file, `owner` being the class around it."""
+    module = module_of(tree)
     graph = Graph()
     interpreter = Interpreter(module, graph, production)
     frame = interpreter.root

@@ -1,0 +1,231 @@
+"""The index of production: which functions share rare fragments with a test, and which of them
+the test can reach."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from contract_guard.mirrors.fragments import FileFragments, FunctionFragments
+from contract_guard.mirrors.operations import words
+
+# Fragments in a larger share of functions than this say nothing.
+COMMON = 0.15
+_POSTED = 0.03
+_TRIVIAL_OPS = words(
+    """if getitem getattr tuple list set dict shape call len eq ne in not_in and or not add sub lt le
+    where get reshape slice append format arange isinstance hasattr keys items values join split
+    startswith endswith replace strip zip enumerate print str type list_comprehension
+    dict_comprehension element setitem update sort repr super open"""
+)
+
+# Say how values are held or passed on; a computation is told by what is inside.
+STRUCTURE = words("slice element list tuple set dict star format format_spec call")
+_UNSEEN = 4.0  # weight of a fragment that production does not have
+
+# Reach of a production function from a test.
+CALLED = 1.0
+CALLEE = 0.85
+NEARBY = 0.7  # second hop, or member of a class that the test names
+IMPORTED = 0.5  # its module is imported, patched, or named by the test file
+PACKAGE = 0.25
+NONE = 0.0
+
+
+class Entry(NamedTuple):
+    path: str
+    function: FunctionFragments
+
+
+class Candidate(NamedTuple):
+    entry: int
+    score: float
+    reach: float
+
+
+def is_trivial(op: str) -> bool:
+    """True for operations that nearly every function has: they count a third."""
+    return op in _TRIVIAL_OPS
+
+
+class Rarity:
+    """How rare a fragment is among production functions, 0 for common ones."""
+
+    def __init__(self, functions: Iterable[FunctionFragments]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.total = 0
+        for function in functions:
+            self.total += 1
+            self.counts.update(function.fragments)
+
+    def __call__(self, fragment: str) -> float:
+        """The weight of a fragment: the logarithm of its rarity, a third for trivial operations,
+        and for a piece of text at most what its length bears."""
+        operation, _, leaf = fragment.partition(">")
+        if operation in STRUCTURE or (not leaf and operation.endswith("=")):
+            return 0.0
+        count = self.counts.get(fragment, 0)
+        if count > max(3, COMMON * self.total):
+            return 0.0
+        weight = math.log((self.total + 1) / (count + 0.5))
+        if fragment.startswith("f:"):
+            return min(weight, len(fragment) / 4)
+        if not count:
+            weight = min(weight, _UNSEEN)
+        if is_trivial(operation) or operation.endswith("="):
+            weight /= 3
+            if leaf and (leaf.isdigit() or len(leaf) < 3):
+                weight /= 2
+        return weight
+
+
+class Index:
+    """All production functions of a tree, with their fragments posted by rarity."""
+
+    def __init__(self, files: Mapping[str, FileFragments], tests: frozenset[str]) -> None:
+        self.files = files
+        self.tests = tests
+        self.entries = [
+            Entry(path, function)
+            for path, file in sorted(files.items())
+            if path not in tests
+            for function in file.functions
+        ]
+        self.rarity = Rarity(entry.function for entry in self.entries)
+        limit = max(3, _POSTED * len(self.entries))
+        self._postings: dict[str, list[int]] = {}
+        self.by_name: dict[str, list[int]] = {}
+        self._by_path: dict[str, list[int]] = {}
+        self._by_class: dict[str, list[int]] = {}
+        for number, (path, function) in enumerate(self.entries):
+            self._by_path.setdefault(path, []).append(number)
+            parts = function.qualname.split(".")
+            self.by_name.setdefault(parts[-1], []).append(number)
+            if len(parts) > 1:
+                self._by_class.setdefault(parts[-2], []).append(number)
+            for fragment in function.fragments:
+                if self.rarity.counts[fragment] <= limit:
+                    self._postings.setdefault(fragment, []).append(number)
+        self._modules: dict[str, str] = {}
+        for path in files:
+            self._modules.setdefault(_module_name(path), path)
+
+    def nominate(
+        self, fragments: Iterable[str], reach: Mapping[int, float], limit: int = 6
+    ) -> list[Candidate]:
+        """The production functions that share most with these fragments, best first; those in
+        reach count more."""
+        scores: dict[int, float] = {}
+        for fragment in fragments:
+            posted = self._postings.get(fragment)
+            if posted is not None:
+                weight = self.rarity(fragment)
+                for number in posted:
+                    scores[number] = scores.get(number, 0.0) + weight
+        ranked = sorted(
+            ((score * (0.4 + reach.get(n, NONE)), score, n) for n, score in scores.items()),
+            key=lambda item: (-item[0], item[2]),
+        )
+        return [Candidate(n, score, reach.get(n, NONE)) for _, score, n in ranked[:limit]]
+
+    def reach(self, path: str, calls: Iterable[str]) -> dict[int, float]:
+        """How near each production function is to a test of file `path` that makes `calls`
+        (itself and through helpers of its file)."""
+        file = self.files[path]
+        found: dict[int, float] = {}
+        names: set[str] = set()
+        seeds: set[str] = set()
+        for module, name in file.imports:
+            target = self._module_path(module, path)
+            inner = self._module_path(f"{module}.{name}", path) if name else None
+            for known in (target, inner):
+                if known is not None and known not in self.tests:
+                    seeds.add(known)
+            if name and not inner:
+                names.add(name)
+                if target is not None and target.endswith("__init__.py"):
+                    package = target[: -len("__init__.py")]
+                    for number in (*self.by_name.get(name, ()), *self._by_class.get(name, ())):
+                        if self.entries[number].path.startswith(package):
+                            seeds.add(self.entries[number].path)
+        for text in file.strings:
+            target = self._dotted_path(text)
+            if target is not None and target not in self.tests:
+                seeds.add(target)
+        stem = path.rsplit("/", 1)[-1].removeprefix("test_").removesuffix(".py")
+        stem = stem.removesuffix("_test")
+        for known in self._by_path:
+            if known.rsplit("/", 1)[-1] == f"{stem}.py":
+                seeds.add(known)
+        packages = {seed.rsplit("/", 1)[0] for seed in seeds if "/" in seed}
+        for known, numbers in self._by_path.items():
+            if known in seeds:
+                level = IMPORTED
+            elif "/" in known and known.rsplit("/", 1)[0] in packages:
+                level = PACKAGE
+            else:
+                continue
+            for number in numbers:
+                found[number] = level
+        called = set(calls)
+        first: list[int] = []
+        for name in called | names:
+            for number in self._by_class.get(name, ()):
+                if self.entries[number].path in seeds:
+                    direct = self.entries[number].function.qualname.endswith(
+                        (".forward", ".__call__", ".__init__", ".__post_init__")
+                    )
+                    found[number] = CALLEE if direct and name in called else NEARBY
+        for name in called:
+            for number in self.by_name.get(name, ()):
+                if self.entries[number].path in seeds:
+                    found[number] = CALLED
+                    first.append(number)
+        first += [n for n, level in found.items() if level == CALLEE]
+        second = self._callees(first, CALLEE, found)
+        self._callees(second, NEARBY, found)
+        return found
+
+    def _callees(self, numbers: list[int], level: float, found: dict[int, float]) -> list[int]:
+        reached: list[int] = []
+        for number in numbers:
+            path, function = self.entries[number]
+            for name in function.calls:
+                targets = self.by_name.get(name, ())
+                if len(targets) > 3:
+                    targets = [t for t in targets if self.entries[t].path == path]
+                for target in targets:
+                    if found.get(target, NONE) < level:
+                        found[target] = level
+                        reached.append(target)
+            for nested in self._by_path[path]:
+                inside = self.entries[nested].function
+                if (
+                    inside.qualname.startswith(f"{function.qualname}.")
+                    and found.get(nested, NONE) < level
+                ):
+                    found[nested] = level
+                    reached.append(nested)
+        return reached
+
+    def _module_path(self, module: str, path: str) -> str | None:
+        if module.startswith("."):
+            dots = len(module) - len(module.lstrip("."))
+            parts = path.split("/")[:-dots]
+            return self._modules.get("/".join([*parts, *module[dots:].split(".")]).strip("/"))
+        return self._dotted_path(module)
+
+    def _dotted_path(self, dotted: str) -> str | None:
+        parts = dotted.split(".")
+        for length in range(len(parts), 0, -1):
+            name = "/".join(parts[:length])
+            for known in (name, f"src/{name}"):
+                if known in self._modules:
+                    return self._modules[known]
+            if length == len(parts):
+                continue
+        return None
+
+
+def _module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__")

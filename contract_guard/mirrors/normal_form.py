@@ -1,0 +1,446 @@
+"""The normal form of operations: what is equal by meaning gets one shape.
+
+The equivalences are the tables below. Whole values are compared by `digest`, parts by `key`
+(operation and operands). Names of locals do not matter to a digest, constants do.
+"""
+
+import ast
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from contract_guard.mirrors.model import UNRESOLVED, Const, Op, Reference
+from contract_guard.mirrors.operations import BINARY, UNARY, words
+
+# Values pass through unchanged: casts, copies, placement, containers around data.
+TRANSPARENT = words(
+    """to clone contiguous detach cpu cuda numpy item tolist tensor as_tensor asarray array Size
+    from_numpy copy pos builtins.int builtins.float builtins.bool builtins.list builtins.tuple
+    builtins.str builtins.iter type_as npu requires_grad"""
+)
+
+# One name for operations that differ in the kind of value alone.
+RENAMED = {
+    "amax": "max",
+    "amin": "min",
+    "maximum": "max",
+    "minimum": "min",
+    "fmax": "max",
+    "fmin": "min",
+    "builtins.max": "max",
+    "builtins.min": "min",
+    "builtins.sum": "sum",
+    "builtins.abs": "abs",
+    "builtins.pow": "pow",
+    "builtins.all": "all",
+    "builtins.any": "any",
+    "builtins.len": "len",
+    "builtins.round": "round",
+    "builtins.sorted": "sort",
+    "builtins.range": "arange",
+    "builtins.getattr": "getattr",
+    "ifelse": "where",
+    "bitand": "and",
+    "logical_and": "and",
+    "bitor": "or",
+    "logical_or": "or",
+    "invert": "not",
+    "logical_not": "not",
+    "bitxor": "xor",
+    "logical_xor": "xor",
+    "mm": "matmul",
+    "bmm": "matmul",
+    "mv": "matmul",
+    "dot": "matmul",
+    "linear": "matmul",
+    "view": "reshape",
+    "isin": "in",
+    "is": "eq",
+    "is_not": "ne",
+    "take_along_axis": "gather",
+    "size": "shape",
+    "range": "arange",
+    "join": "os.path.join",
+    "joinpath": "os.path.join",
+    "triton.cdiv": "ceil_div",
+    "set_comprehension": "list_comprehension",
+}
+
+# Functions known by their own name wherever they come from.
+NAMED = {
+    "cdiv": "ceil_div",
+    "ceil_div": "ceil_div",
+    "ceildiv": "ceil_div",
+    "div_up": "ceil_div",
+    "round_up": "round_up",
+    "roundup": "round_up",
+    "align_up": "round_up",
+    "pad_up": "round_up",
+    "ceil": "ceil",
+    "floor": "floor",
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "log",
+    "log2": "log2",
+    "prod": "prod",
+}
+
+FLAT = frozenset({"add", "mul", "and", "or", "max", "min"})
+SYMMETRIC = frozenset({"eq", "ne", "xor"})
+FLIPPED = {"gt": "lt", "ge": "le"}
+NEGATED = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
+DE_MORGAN = {"and": "or", "or": "and"}
+
+# Say how or where, not what.
+DROPPED_KEYWORDS = words(
+    "dtype device keepdim out_dtype requires_grad non_blocking out layout pin_memory sorted copy"
+)
+
+# Written out in Python's own operators: left is rewritten to right. `K` is any constant, and
+# `K_1` the constant one below it.
+IDIOMS = (
+    ("(a + b - 1) // b", "ceil_div(a, b)"),
+    ("(a - 1) // b + 1", "ceil_div(a, b)"),
+    ("(a + K_1) // K", "ceil_div(a, K)"),
+    ("-(-a // b)", "ceil_div(a, b)"),
+    ("ceil(a / b)", "ceil_div(a, b)"),
+    ("ceil_div(a, b) * b", "round_up(a, b)"),
+    ("a // b * b", "round_down(a, b)"),
+    ("a - a % b", "round_down(a, b)"),
+    ("floor(a / b)", "a // b"),
+    ("1 / sqrt(a)", "rsqrt(a)"),
+    ("1 / a", "reciprocal(a)"),
+    ("a ** 0.5", "sqrt(a)"),
+    ("square(a)", "a ** 2"),
+    ("a * sigmoid(a)", "silu(a)"),
+    ("a / (1 + exp(-a))", "silu(a)"),
+    ("1 / (1 + exp(-a))", "sigmoid(a)"),
+    ("log(1 + exp(a))", "softplus(a)"),
+    ("max(a, 0)", "relu(a)"),
+    ("a + -b", "a - b"),
+    ("a * -1", "-a"),
+    ("not_(not_(a))", "a"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation in normal form; `operands` are indices of earlier nodes or leaves.
+
+    `names` are those that its value was bound to; `line` is where it stands.
+    """
+
+    op: str
+    operands: tuple[Reference, ...]
+    line: int
+    digest: str
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class NormalForm:
+    """Nodes in order, each value once. `moved` maps indices of the original ops."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+    moved: dict[int, Reference] = field(default_factory=dict[int, Reference])
+    _known: dict[str, int] = field(default_factory=dict[str, int])
+
+    def digest(self, value: Reference) -> str:
+        """Identity of a value. Inputs count by the last part of their name."""
+        if isinstance(value, int):
+            return self.nodes[value].digest
+        return leaf_text(value)
+
+    def fingerprint(self, roots: Iterable[Reference]) -> str:
+        """Identity of several values together, whatever their order: 16 hex digits."""
+        text = "\n".join(sorted(self.digest(root) for root in roots))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def add(self, name: str, operands: Sequence[Reference], line: int = 0) -> Reference:
+        """The node of an operation on normal operands, with all equivalences applied."""
+        name = canonical(name)
+        if name in TRANSPARENT and operands:
+            return operands[0]
+        if name in FLIPPED and len(operands) == 2:
+            name, operands = FLIPPED[name], operands[::-1]
+        if name == "not" and len(operands) == 1:
+            turned = self._negated(operands[0], line)
+            if turned is not None:
+                return turned
+        if name == "matmul" and len(operands) >= 2:
+            operands = self._untransposed(operands)
+            if len(operands) == 3:
+                return self.add("add", [self.add(name, operands[:2], line), operands[2]], line)
+        if name == "where" and len(operands) == 3:
+            operands = [self._store("if", (operands[0],), line), *operands[1:]]
+        if name in ("list", "tuple", "set") and len(operands) == 1:
+            return operands[0]
+        if name == "getitem" and len(operands) == 2 and self._is_new_axis(operands[1]):
+            name, operands = "unsqueeze", operands[:1]
+        if name == "unsqueeze":
+            operands = operands[:1]
+        if name in FLAT:
+            operands = self._flattened(name, operands)
+        if name in FLAT or name in SYMMETRIC:
+            operands = sorted(operands, key=self.digest)
+        return self._idiom(name, tuple(operands), line)
+
+    def _store(self, name: str, operands: tuple[Reference, ...], line: int) -> int:
+        text = f"{name}({','.join(self.digest(o) for o in operands)})"
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        known = self._known.get(digest)
+        if known is None:
+            known = self._known[digest] = len(self.nodes)
+            self.nodes.append(Node(name, operands, line, digest))
+        return known
+
+    def _idiom(self, name: str, operands: tuple[Reference, ...], line: int) -> Reference:
+        for pattern, result in _patterns().get(name, ()):
+            for bound in self._matches(pattern, name, operands, {}):
+                return self._build(result, bound, line)
+        return self._store(name, operands, line)
+
+    def _matches(
+        self,
+        pattern: "_Pattern",
+        name: str,
+        operands: tuple[Reference, ...],
+        bound: Mapping[str, Reference],
+    ) -> Iterable[Mapping[str, Reference]]:
+        if name != pattern.op or len(operands) != len(pattern.operands):
+            return
+        orders: Iterable[tuple[Reference, ...]] = (operands,)
+        if name in FLAT or name in SYMMETRIC:
+            orders = itertools.permutations(operands) if len(operands) <= 3 else ()
+        for order in orders:
+            found: Mapping[str, Reference] | None = bound
+            for part, value in zip(pattern.operands, order, strict=True):
+                found = self._bind(part, value, found)
+                if found is None:
+                    break
+            if found is not None:
+                yield found
+
+    def _bind(
+        self, part: "_Pattern | Const | str", value: Reference, bound: Mapping[str, Reference]
+    ) -> Mapping[str, Reference] | None:
+        if isinstance(part, Const):
+            same = isinstance(value, Const) and value.value == part.value
+            return bound if same and type(value.value) is not bool else None
+        if isinstance(part, str):
+            if part.startswith("K"):
+                if not isinstance(value, Const) or type(value.value) is not int:
+                    return None
+                number = value.value + (part == "K_1")
+                return _consistent(bound, "K", Const(number), self)
+            return _consistent(bound, part, value, self)
+        if not isinstance(value, int):
+            return None
+        node = self.nodes[value]
+        return next(iter(self._matches(part, node.op, node.operands, bound)), None)
+
+    def _build(
+        self, part: "_Pattern | Const | str", bound: Mapping[str, Reference], line: int
+    ) -> Reference:
+        if isinstance(part, Const):
+            return part
+        if isinstance(part, str):
+            return bound[part]
+        return self.add(part.op, [self._build(p, bound, line) for p in part.operands], line)
+
+    def _negated(self, value: Reference, line: int) -> Reference | None:
+        if not isinstance(value, int):
+            return None
+        node = self.nodes[value]
+        if node.op == "not":
+            return node.operands[0]
+        if node.op in NEGATED:
+            return self.add(NEGATED[node.op], node.operands, line)
+        if node.op in ("lt", "le") and len(node.operands) == 2:
+            return self.add("le" if node.op == "lt" else "lt", node.operands[::-1], line)
+        if node.op in DE_MORGAN:
+            parts = [self.add("not", [operand], line) for operand in node.operands]
+            return self.add(DE_MORGAN[node.op], parts, line)
+        return None
+
+    def _flattened(self, name: str, operands: Sequence[Reference]) -> list[Reference]:
+        flat: list[Reference] = []
+        for operand in operands:
+            node = self.nodes[operand] if isinstance(operand, int) else None
+            flat += node.operands if node is not None and node.op == name else [operand]
+        return flat
+
+    def _untransposed(self, operands: Sequence[Reference]) -> list[Reference]:
+        plain: list[Reference] = []
+        for operand in operands:
+            node = self.nodes[operand] if isinstance(operand, int) else None
+            transposed = node is not None and node.op in ("t", "transpose")
+            plain.append(node.operands[0] if node is not None and transposed else operand)
+        return plain
+
+    def _is_new_axis(self, index: Reference) -> bool:
+        """`x[:, None]`, `x[..., None]`, `x[None]`."""
+        if isinstance(index, Const):
+            return index.value is None
+        if not isinstance(index, int) or self.nodes[index].op != "tuple":
+            return False
+        parts = self.nodes[index].operands
+        empty = [p for p in parts if isinstance(p, int) and self.nodes[p].op == "slice"]
+        whole = all(
+            isinstance(o, Const) and o.value is None for p in empty for o in self.nodes[p].operands
+        )
+        axes = [p for p in parts if isinstance(p, Const) and p.value is None]
+        dots = [p for p in parts if isinstance(p, Const) and p.value is ...]
+        return bool(axes) and whole and len(axes) + len(empty) + len(dots) == len(parts)
+
+
+def normal_form(
+    ops: Sequence[Op], aliases: Mapping[int, Iterable[str]] | None = None
+) -> NormalForm:
+    """The normal form of a program. `aliases` are names of locals by index of the op."""
+    form = NormalForm()
+    names: dict[int, set[str]] = {}
+    for index, op in enumerate(ops):
+        value = _converted(form, op)
+        form.moved[index] = value
+        if isinstance(value, int) and aliases and index in aliases:
+            names.setdefault(value, set()).update(aliases[index])
+    for index, bound in names.items():
+        node = form.nodes[index]
+        form.nodes[index] = Node(node.op, node.operands, node.line, node.digest, frozenset(bound))
+    return form
+
+
+def canonical(name: str) -> str:
+    """The name of an operation in normal form."""
+    renamed = RENAMED.get(name)
+    if renamed is not None:
+        return renamed
+    if "." in name:
+        last = name.rsplit(".", 1)[-1]
+        return NAMED.get(last, name if name.startswith(("builtins.", "os.")) else last)
+    return NAMED.get(name, name)
+
+
+def leaf_text(value: str | Const) -> str:
+    """A leaf as text: `$weight` for `$moe.gate.weight`, a constant by name if it has one and no
+    known value, else by value."""
+    if isinstance(value, str):
+        return "$" + value[1:].rsplit(".", 1)[-1]
+    if value.value is UNRESOLVED:
+        return str(value.symbol).rsplit(":", 1)[-1].rsplit(".", 1)[-1]
+    number = value.value
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    return repr(number)
+
+
+def _converted(form: NormalForm, op: Op) -> Reference:
+    operands: list[Reference] = [_moved(form, a) for a in op.arguments]
+    name = op.name
+    if name in ("reshape", "view") and any(
+        isinstance(o, Const) and o.symbol and o.symbol.startswith("torch:") for o in operands[1:]
+    ):
+        name = "bitcast"
+    skeleton = _skeleton(form, name, operands)
+    if skeleton is not None:
+        return form.add("format", skeleton, op.line)
+    for key, value in op.keywords:
+        if key not in DROPPED_KEYWORDS:
+            moved = _moved(form, value)
+            operands.append(form.add(f"{key}=", [moved], op.line))
+    if name == "getattr" and operands[1:] and isinstance(operands[1], Const):
+        attribute = operands[1].value
+        if attribute == "shape":
+            return form.add("shape", operands[:1], op.line)
+        if attribute in ("T", "mT"):
+            return form.add("t", operands[:1], op.line)
+    if name == "getitem" and len(operands) == 2 and isinstance(operands[0], int):
+        base = form.nodes[operands[0]]
+        if base.op == "shape" and len(base.operands) == 1:
+            return form.add("shape", [*base.operands, operands[1]], op.line)
+    return form.add(name, operands, op.line)
+
+
+def _moved(form: NormalForm, value: Reference) -> Reference:
+    return form.moved[value] if isinstance(value, int) else value
+
+
+def _skeleton(form: NormalForm, name: str, operands: list[Reference]) -> list[Reference] | None:
+    """f-string, `%`, `.format` and `+` with text as one list of literal and filled parts."""
+    if name == "format" and operands and isinstance(operands[0], Const):
+        first = operands[0].value
+        if isinstance(first, str) and "{" in first and len(operands) > 1:
+            return _filled(re.split(r"\{[^{}]*\}", first), operands[1:])
+    if name == "mod" and isinstance(operands[0], Const) and isinstance(operands[0].value, str):
+        values: list[Reference] = [operands[1]]
+        if isinstance(operands[1], int) and form.nodes[operands[1]].op == "tuple":
+            values = list(form.nodes[operands[1]].operands)
+        return _filled(re.split(r"%[-#0-9.]*[a-zA-Z]", operands[0].value), values)
+    if name == "add" and any(isinstance(o, Const) and isinstance(o.value, str) for o in operands):
+        parts: list[Reference] = []
+        for operand in operands:
+            node = form.nodes[operand] if isinstance(operand, int) else None
+            parts += node.operands if node is not None and node.op == "format" else [operand]
+        return parts
+    return None
+
+
+def _filled(texts: list[str], values: list[Reference]) -> list[Reference]:
+    parts: list[Reference] = []
+    for text, value in itertools.zip_longest(texts, values):
+        if text:
+            parts.append(Const(text))
+        if value is not None:
+            parts.append(value)
+    return parts
+
+
+def _consistent(
+    bound: Mapping[str, Reference], name: str, value: Reference, form: NormalForm
+) -> Mapping[str, Reference] | None:
+    if name in bound:
+        return bound if form.digest(bound[name]) == form.digest(value) else None
+    return {**bound, name: value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    op: str
+    operands: tuple["_Pattern | Const | str", ...]
+
+
+@cache
+def _patterns() -> dict[str, list[tuple[_Pattern, "_Pattern | Const | str"]]]:
+    found: dict[str, list[tuple[_Pattern, _Pattern | Const | str]]] = {}
+    for left, right in IDIOMS:
+        pattern = _parsed(ast.parse(left, mode="eval").body)
+        assert isinstance(pattern, _Pattern)
+        result = _parsed(ast.parse(right, mode="eval").body)
+        found.setdefault(pattern.op, []).append((pattern, result))
+    return found
+
+
+def _parsed(node: ast.expr) -> "_Pattern | Const | str":
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant):
+        return Const(node.value)
+    if isinstance(node, ast.UnaryOp):
+        operand = _parsed(node.operand)
+        if isinstance(operand, Const) and isinstance(operand.value, int):
+            return Const(-operand.value)
+        return _Pattern(UNARY[type(node.op)], (operand,))
+    if isinstance(node, ast.BinOp):
+        name = BINARY[type(node.op)]
+        parts: list[_Pattern | Const | str] = []
+        for part in (_parsed(node.left), _parsed(node.right)):
+            same = isinstance(part, _Pattern) and part.op == name and name in FLAT
+            parts += part.operands if isinstance(part, _Pattern) and same else [part]
+        return _Pattern(name, tuple(parts))
+    assert isinstance(node, ast.Call)
+    assert isinstance(node.func, ast.Name)
+    return _Pattern(node.func.id.rstrip("_"), tuple(_parsed(a) for a in node.args))
