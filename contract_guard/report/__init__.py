@@ -49,12 +49,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """What the reader can see and wants to: `width` in columns, whether colour can be shown, and
-    whether notes are listed one by one or only counted."""
+    """What the reader can see and wants to: `width` in columns, whether colour can be shown,
+    whether notes are listed one by one or only counted, and whether anything is said beyond the
+    findings."""
 
     width: int = 100
     color: bool = False
     notes: bool = True
+    summary: bool = True
 
 
 def render(report: Report, format: Format, screen: Screen) -> str:

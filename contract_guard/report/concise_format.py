@@ -2,14 +2,14 @@
 
 from contract_guard.findings import Finding
 from contract_guard.report import Report, Screen
-from contract_guard.report.listing import cost, listed, verdict
+from contract_guard.report.listing import cost, last_lines, listed
 from contract_guard.report.text import line_start, printable
 
 
 def render(report: Report, screen: Screen) -> str:
-    lines = [_line(finding) for finding in listed(report, screen)]
-    lines += [line for line in (printable(report.closing), verdict(report, screen)) if line]
-    return "\n".join(lines) + "\n"
+    lines = [_line(finding) for finding in listed(report.findings, screen)]
+    lines += last_lines(report, screen)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _line(finding: Finding) -> str:

@@ -6,7 +6,7 @@ word, so only those are written, worst first, and the rest is said in the log.
 
 from contract_guard.findings import SEVERITIES, Finding, Severity
 from contract_guard.report import Report, Screen
-from contract_guard.report.listing import cost, listed, verdict, worst_first
+from contract_guard.report.listing import cost, last_lines, listed, worst_first
 from contract_guard.report.text import plural, printable
 
 LIMIT = 10
@@ -15,7 +15,7 @@ _KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "
 
 def render(report: Report, screen: Screen) -> str:
     lines: list[str] = []
-    findings = worst_first(listed(report, screen))
+    findings = worst_first(listed(report.findings, screen))
     for severity in SEVERITIES:
         same = [finding for finding in findings if finding.severity == severity]
         lines += [_annotation(finding, report) for finding in same[:LIMIT]]
@@ -24,8 +24,8 @@ def render(report: Report, screen: Screen) -> str:
                 f"{plural(len(more), f'more {severity}')} not shown as annotations: GitHub takes "
                 f"{LIMIT} of a kind from a step. See them with --format concise."
             )
-    lines += [line for line in (printable(report.closing), verdict(report, screen)) if line]
-    return "\n".join(lines) + "\n"
+    lines += last_lines(report, screen)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _annotation(finding: Finding, report: Report) -> str:

@@ -14,7 +14,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "no
 def render(report: Report, screen: Screen) -> str:
     seen: Counter[str] = Counter()
     entries: list[dict[str, object]] = []
-    for finding in worst_first(listed(report, screen)):
+    for finding in worst_first(listed(report.findings, screen)):
         # GitLab drops entries whose fingerprint it has seen.
         copy = seen[finding.fingerprint]
         seen[finding.fingerprint] += 1

@@ -24,7 +24,7 @@ _MOST_CHARACTERS = 400
 
 
 def render(report: Report, screen: Screen) -> str:
-    findings = worst_first(listed(report, screen))
+    findings = worst_first(listed(report.findings, screen))
     kept, left_out = findings[:LIMIT], len(findings[LIMIT:])
     here = Path(__file__)
     style = here.with_name("page.css").read_text("utf-8")

@@ -9,7 +9,7 @@ from contract_guard.report.text import printable
 
 
 def render(report: Report, screen: Screen) -> str:
-    findings = listed(report, screen)
+    findings = listed(report.findings, screen)
     cases = [line for finding in findings for line in _case(finding, report)]
     suite = (
         f'<testsuite name="contract-guard" tests="{len(findings) or 1}" '

@@ -18,9 +18,9 @@ _IMPACTS: tuple[Impact | None, ...] = (
 )
 
 
-def listed(report: Report, screen: Screen) -> list[Finding]:
+def listed(findings: Iterable[Finding], screen: Screen) -> list[Finding]:
     """The findings that are shown one by one, in order of their place."""
-    return [f for f in report.findings if screen.notes or f.severity != "note"]
+    return [f for f in findings if screen.notes or f.severity != "note"]
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -49,6 +49,13 @@ def counted(findings: Iterable[Finding]) -> str:
     """`1 error, 2 warnings, 3 notes`, leaving out what there is none of."""
     counts = Counter(f.severity for f in findings)
     return ", ".join(plural(counts[s], s) for s in SEVERITIES if counts[s])
+
+
+def last_lines(report: Report, screen: Screen) -> list[str]:
+    """What stands below the findings: the tests at risk, then the verdict."""
+    if not screen.summary:
+        return []
+    return [line for line in (printable(report.closing), verdict(report, screen)) if line]
 
 
 def verdict(report: Report, screen: Screen) -> str:

@@ -7,7 +7,7 @@ from contract_guard.report.text import line_start
 
 def render(report: Report, screen: Screen) -> str:
     tests: set[str] = set()
-    for finding in listed(report, screen):
+    for finding in listed(report.findings, screen):
         if finding.test:
             tests.add(finding.test)
         if finding.tests_lost:

@@ -9,7 +9,7 @@ from rich.text import Text
 from contract_guard.findings import Finding, Related, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.excerpt import excerpt
-from contract_guard.report.listing import by_file, cost, counted, listed, verdict
+from contract_guard.report.listing import by_file, cost, counted, last_lines, listed, verdict
 from contract_guard.report.text import line_start, printable
 
 _STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -27,15 +27,14 @@ def render(report: Report, screen: Screen) -> str:
         legacy_windows=False,
         _environ={},
     )
-    for path, findings in by_file(listed(report, screen)):
+    for path, findings in by_file(listed(report.findings, screen)):
         _write(console, Text.assemble((line_start(path), "bold"), f"  {counted(findings)}"))
         for finding in findings:
             _write_finding(console, finding, report)
-    if report.closing:
-        _write(console, Text(printable(report.closing)))
     failed = any(f.severity == "error" for f in report.findings)
     style = _STYLES["error"] if failed else "" if report.findings else "green"
-    _write(console, Text(verdict(report, screen), style))
+    for line in last_lines(report, screen):
+        _write(console, Text(line, style if line == verdict(report, screen) else ""))
     output = console.file
     assert isinstance(output, io.StringIO)
     return output.getvalue()

@@ -17,7 +17,7 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": 
 
 
 def render(report: Report, screen: Screen) -> str:
-    findings = worst_first(listed(report, screen))
+    findings = worst_first(listed(report.findings, screen))
     kept = findings[:LIMIT]
     used = sorted({finding.rule for finding in kept})
     positions = {rule: index for index, rule in enumerate(used)}

@@ -152,6 +152,15 @@ def test_notes_can_be_counted_only(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["rich", "concise", "github"])
+def test_findings_alone(format: str) -> None:
+    quiet = Screen(width=100, summary=False)
+    assert render(report(), format, quiet) == ""
+    text = render(report(missing_name()), format, Screen(width=100))
+    last = "".join(text.splitlines(keepends=True)[-2:])
+    assert render(report(missing_name()), format, quiet) + last == text
+
+
+@pytest.mark.parametrize("format", ["rich", "concise", "github"])
 def test_nothing_found_is_said(format: str) -> None:
     text = render(report(), format, Screen(width=100))
     assert text.endswith("No findings. 9 files, 32 tests looked at.\n")
