@@ -1,0 +1,33 @@
+"""The root and the paths that a command was given, checked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from contract_guard.errors import UserError
+
+
+def checked_root(root: Path) -> Path:
+    """As an absolute path. Raises UserError where it is no directory."""
+    if not root.is_dir():
+        raise UserError(f"{root}: {'not a directory' if root.exists() else 'no such directory'}")
+    return root.absolute()
+
+
+def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
+    """The paths relative to the root, `("",)` for the root itself or for none.
+
+    Raises UserError for one that does not exist or lies outside the root.
+    """
+    selected: set[str] = set()
+    real_root = root.resolve()
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{path}: no such file or directory")
+        # Where the last part is a link, it is the link that was asked for, not its target.
+        linked = path.is_symlink()
+        place = path.parent.resolve() / path.name if linked else path.resolve()
+        if not place.is_relative_to(real_root):
+            raise UserError(f"{path}: outside the project {root}")
+        relative = place.relative_to(real_root).as_posix()
+        selected.add("" if relative == "." else relative)
+    return tuple(sorted(selected)) or ("",)
