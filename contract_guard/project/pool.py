@@ -29,10 +29,10 @@ from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project.encoding import encode
 
 # Below this, starting and ending the workers costs more than they save.
-WORTH_WORKERS = 400_000
+WORTH_WORKERS = 256_000
 # The share that a worker is given at a time: large enough that waiting for the next one does
 # not show, small enough that the last worker does not run on alone.
-SHARE_BYTES = 256_000
+SHARE_BYTES = 128_000
 # What a file may take; one of the largest accepted size takes a few seconds on a slow machine.
 FILE_SECONDS = 60.0
 
