@@ -115,11 +115,20 @@ class _Layout:
         if "/" not in text.removesuffix("/*"):  # it does not say in which directory
             yield stem
             return
-        for place in (directory + stem, stem):
-            above = place.rpartition("/")[0]
-            if above in self._directories:
+        for place in self._places_meant(directory, stem, anchored=text.startswith("/")):
+            if place.rpartition("/")[0] in self._directories:
                 yield from self._dotted(place.removesuffix("/__init__").split("/"))
                 return
+
+    def _places_meant(self, directory: str, path: str, *, anchored: bool) -> Iterator[str]:
+        """Where a path in a file of `directory` may lie, the likeliest first."""
+        yield directory + path
+        if not anchored:
+            yield path
+            above, _, name = path.rpartition("/")
+            for place in self._places.get(above.rpartition("/")[2], ()):
+                if place.endswith("/" + above):  # said without the `src/` before it
+                    yield f"{place}/{name}"
 
     def _has(self, path: str) -> bool:
         """Whether the tree has the file, or a module or package, at the end of some path."""

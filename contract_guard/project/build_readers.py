@@ -1,9 +1,9 @@
 """What one build file says of modules that have no Python source: text in, names out.
 
 Each reader gives strings of two kinds: a *path* of a module or a package directory, which has a
-slash or ends in `.py`, relative to the directory of the file or to the root (with a slash before
-it: just there; with `/*` behind it: what is in it); or the *name* of an extension module, bare or
-dotted.
+slash or ends in `.py`, relative to the directory of the file or to some other (with a slash
+before it: to that of the file; with `/*` behind it: what is in it); or a *name*, bare for an
+extension module of unknown package, or dotted.
 Nothing is evaluated: what is not written out literally is not seen.
 """
 
@@ -97,9 +97,9 @@ def _package_names(keyword: ast.keyword) -> Iterator[str]:
 
 
 def _inner_package(name: str) -> Iterator[str]:
-    """As a path. A package at the top needs no hint: a missing one is not first-party."""
+    """A package at the top needs no hint: a missing one is not first-party."""
     if "." in name:
-        yield name.replace(".", "/")
+        yield name
 
 
 def _path_tail(node: ast.expr) -> str:
@@ -154,8 +154,9 @@ def read_pyproject(source: bytes) -> Iterator[str]:
 def read_cargo(source: bytes) -> Iterator[str]:
     """The module of a crate that is a Python extension."""
     document = _toml(source)
-    kinds = _at(document, "lib", "crate-type")
-    if "pyo3" not in (_at(document, "dependencies") or {}) or "cdylib" not in (kinds or ()):
+    if _at(document, "dependencies", "pyo3") is None:
+        return
+    if "cdylib" not in str(_at(document, "lib", "crate-type")):
         return
     name = _at(document, "lib", "name") or _at(document, "package", "name")
     if isinstance(name, str):
@@ -174,7 +175,7 @@ def read_cmake(source: bytes) -> Iterator[str]:
         name = match["name"] or match["plain"]
         if name.startswith("$"):
             name = variables.get(name[2:-1], "")
-        if name and not name.isupper():
+        if name and not _is_placeholder(name):
             found = True
             yield name
     if found:  # some of them get another name on disk
@@ -187,8 +188,7 @@ def read_native(source: bytes) -> Iterator[str]:
         return
     for match in _NATIVE.finditer(source):
         name = (match[1] or match[2]).decode()
-        # Written in capitals it is a macro's parameter or the build's definition.
-        if not name.isupper():
+        if not _is_placeholder(name):
             yield name
 
 
@@ -225,12 +225,14 @@ def read_gitignore(source: bytes) -> Iterator[str]:
     `build/` says nothing of a module; `/pkg/_version.py` and `pkg/third_party/kernels/*` do.
     """
     for line in _text(source).splitlines():
-        line = line.strip().removeprefix("**/").rstrip("/").replace("/**", "/*")
-        place = line.removesuffix("/*")
+        path = line.strip().removeprefix("**/").rstrip("/").replace("/**", "/*")
+        place = path.removesuffix("/*")
         if place.startswith(("#", "!")) or re.search(r"[*?\[\\]", place):
             continue
-        if place.endswith(".py") or "/" in place.strip("/"):
-            yield line
+        if "/" in place.strip("/") and not line.startswith("**/"):
+            yield "/" + path.strip("/")  # a slash within binds a rule to its directory
+        elif place.endswith(".py") or "/" in place.strip("/"):
+            yield path
 
 
 def read_gitmodules(source: bytes) -> Iterator[str]:
@@ -265,6 +267,11 @@ READERS: Mapping[str, Callable[[bytes], Iterator[str]]] = {
     ".py": read_python,
 }
 """By file name, else by suffix."""
+
+
+def _is_placeholder(name: str) -> bool:
+    """Capitals are a macro's or function's parameter, or what the build defines; `_C` is not."""
+    return name.isupper() and not name.startswith("_")
 
 
 def _text(source: bytes) -> str:
