@@ -114,6 +114,7 @@ class ExpressionReader:
             loaded.add(root.id)
             self.notes.chains.append(Chain(root, node, "store", False, here))
         else:
+            self.notes.attribute_stores.append((node, here))
             self.expressions((root,), here)
 
     def mention(self, node: ast.expr) -> None:

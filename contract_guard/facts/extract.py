@@ -3,14 +3,17 @@
 from contract_guard.facts.bindings import bindings_of
 from contract_guard.facts.classes import classes_of
 from contract_guard.facts.constants import Constants
+from contract_guard.facts.effects import ModuleEffects
 from contract_guard.facts.exports import exports_of
 from contract_guard.facts.model import ModuleFacts, Scope, Unreadable
+from contract_guard.facts.module_getattr import getattr_of
 from contract_guard.facts.observations import Observations
 from contract_guard.facts.pytest_facts import pytest_facts_of
 from contract_guard.facts.reader import read
 from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.source import Source
 from contract_guard.facts.statements import observe
+from contract_guard.facts.tables import Tables
 from contract_guard.facts.uses import ImportedNames, loads_of, uses_of
 
 _SUPPRESSION = b"contract-guard:"
@@ -33,6 +36,9 @@ def _facts(notes: Observations, has_suppressions: bool) -> ModuleFacts:
     constants = Constants(notes)
     imported = ImportedNames(notes)
     exports, exports_exact = exports_of(notes, constants)
+    tables = Tables(notes, constants, exports)
+    served, serves_others = getattr_of(notes, constants, tables)
+    effects = ModuleEffects(notes, constants, tables)
     bindings = bindings_of(notes.bindings[notes.module], notes)
     classes = classes_of(notes, constants)
     uses = uses_of(notes, imported)
@@ -54,11 +60,11 @@ def _facts(notes: Observations, has_suppressions: bool) -> ModuleFacts:
         pytest=tests,
         exports=exports,
         exports_exact=exports_exact,
-        getattr_names=(),
-        getattr_open=False,
-        dynamic=None,
-        added_names=(),
-        submodule_stubs=(),
+        getattr_names=tuple(dict.fromkeys((*served, *effects.lazy_names))),
+        getattr_open=serves_others or effects.lazy_open,
+        dynamic=effects.dynamic,
+        added_names=effects.added_names,
+        submodule_stubs=effects.submodule_stubs,
         loaded_names=_loaded_names(notes),
         unfolded_targets=0,
         has_suppressions=has_suppressions,

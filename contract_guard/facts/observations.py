@@ -88,6 +88,8 @@ class Observations:
         self.literals: list[tuple[ast.Constant, Here]] = []
         self.loaded: set[str] = set()
         self.subscript_stores: list[tuple[ast.Subscript, ast.expr | None, Here]] = []
+        self.attribute_stores: list[tuple[ast.Attribute, Here]] = []  # on other than names
+        self.named_subscripts: dict[tuple[ScopeRecord, str], ast.Subscript] = {}
         self.nonlocal_bindings: list[tuple[ScopeRecord, str]] = []
         self.named_calls: dict[tuple[ScopeRecord, str], ast.Call] = {}
         self.loops: dict[tuple[ScopeRecord, str], ast.expr] = {}  # loop variable -> iterable

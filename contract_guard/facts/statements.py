@@ -124,6 +124,8 @@ class StatementReader(ExpressionReader):
                 self._bound_import_call(target, value, node)
                 return
             self.notes.named_calls[self.scope, target.id] = value
+        elif isinstance(value, ast.Subscript) and isinstance(target, ast.Name):
+            self.notes.named_subscripts[self.scope, target.id] = value
         self.expressions((value,), here)
         for target in node.targets:
             self.target(target, "assign", here, value)
