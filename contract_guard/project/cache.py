@@ -14,7 +14,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -174,9 +174,8 @@ class Cache:
         if not entries:
             return
         today = _today()
-        with self._transaction() as connection:
-            if connection is None:
-                return
+
+        def insert(connection: sqlite3.Connection) -> None:
             connection.executemany(
                 "INSERT INTO sources (digest, facts, used) VALUES (?, ?, ?)"
                 " ON CONFLICT (digest) DO UPDATE SET used = excluded.used",
@@ -186,48 +185,36 @@ class Cache:
                 "INSERT OR REPLACE INTO objects SELECT ?, id FROM sources WHERE digest = ?",
                 [(entry.oid, entry.digest) for entry in entries],
             )
-            root_id = self._root_id(connection, root)
+            root_id = _root_id(connection, root)
             connection.executemany(
                 "INSERT OR REPLACE INTO places"
                 " SELECT ?, ?, ?, ?, ?, ?, id FROM sources WHERE digest = ?",
                 [(root_id, *entry.file, entry.digest) for entry in entries if entry.file],
             )
 
+        self._write(insert)
+
     def tidy(self, root: Path, paths: Collection[str]) -> None:
         """Once a run, after `keep`: forget what `root` no longer has, and what is too much.
 
         Writes nothing where there is nothing to forget, but for a mark of use once a day.
         """
-        if self._connection is None:
+        connection = self._connection
+        if connection is None:
             return
-        gone: list[str] = []
         with self._guarded():
-            row = self._connection.execute(
+            row = connection.execute(
                 "SELECT id, used FROM roots WHERE path = ?", (os.fsencode(root),)
             ).fetchone()
             if row is None:
                 return
             root_id, used = row
-            known = self._connection.execute("SELECT path FROM places WHERE root = ?", (root_id,))
+            known = connection.execute("SELECT path FROM places WHERE root = ?", (root_id,))
             gone = [path for (path,) in known if path not in paths]
-            if not gone and used == _today() and self._bytes() <= MOST_BYTES:
+            if not gone and used == _today() and _bytes(connection) <= MOST_BYTES:
                 return
-        with self._transaction() as connection:
-            if connection is None:
-                return
-            connection.executemany(
-                "DELETE FROM places WHERE root = ? AND path = ?",
-                [(root_id, path) for path in gone],
-            )
-            connection.execute("UPDATE roots SET used = ? WHERE id = ?", (_today(), root_id))
-            connection.execute(
-                "UPDATE sources SET used = ?"
-                " WHERE id IN (SELECT source FROM places WHERE root = ?)",
-                (_today(), root_id),
-            )
-            if self._bytes() > MOST_BYTES:
-                self._forget_oldest(connection)
-        self._remove_other_versions()
+            self._write(lambda connection: _tidy(connection, root_id, gone))
+            self._remove_other_versions()
 
     def result(self, key: bytes) -> bytes | None:
         """What `keep_result` stored under the key."""
@@ -235,9 +222,8 @@ class Cache:
         return found.get(key)
 
     def keep_result(self, key: bytes, result: bytes) -> None:
-        with self._transaction() as connection:
-            if connection is None:
-                return
+
+        def insert(connection: sqlite3.Connection) -> None:
             connection.execute(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", (key, result, time.time_ns())
             )
@@ -246,6 +232,8 @@ class Cache:
                 " (SELECT key FROM results ORDER BY used DESC LIMIT ?)",
                 (MOST_RESULTS,),
             )
+
+        self._write(insert)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -275,17 +263,15 @@ class Cache:
                 self._remove(self._path)
                 self.warning = f"cache {self._path}: {error}; removed it, running without it"
 
-    @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection | None]:
-        """None where the cache is not in use."""
+    def _write(self, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Do it all or not at all."""
         connection = self._connection
         if connection is None:
-            yield None
             return
         with self._guarded():
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield connection
+                work(connection)
             except BaseException:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
@@ -303,32 +289,6 @@ class Cache:
                 found.update(self._connection.execute(f"{query} IN ({marks})", some))
         return found
 
-    def _root_id(self, connection: sqlite3.Connection, root: Path) -> int:
-        path = os.fsencode(root)
-        connection.execute("INSERT OR IGNORE INTO roots (path, used) VALUES (?, 0)", (path,))
-        return connection.execute("SELECT id FROM roots WHERE path = ?", (path,)).fetchone()[0]
-
-    def _bytes(self) -> int:
-        """In use, not what the file takes: pages that were freed are used again."""
-        assert self._connection is not None
-        size, pages, free = (
-            self._connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("page_size", "page_count", "freelist_count")
-        )
-        return size * (pages - free)
-
-    def _forget_oldest(self, connection: sqlite3.Connection) -> None:
-        """Sources by their day of last use, until a quarter is free again."""
-        surplus = self._bytes() - MOST_BYTES * 3 // 4
-        connection.execute(
-            "DELETE FROM sources WHERE id IN (SELECT id FROM (SELECT id,"
-            " sum(length(facts)) OVER (ORDER BY used, id) AS freed, length(facts) AS own"
-            " FROM sources) WHERE freed - own < ?)",
-            (surplus,),
-        )
-        for table in ("places", "objects"):
-            connection.execute(f"DELETE FROM {table} WHERE source NOT IN (SELECT id FROM sources)")
-
     def _remove_other_versions(self) -> None:
         oldest = time.time() - OTHER_VERSIONS_DAYS * 86_400
         for path in self._path.parent.glob("facts-*.sqlite3"):
@@ -341,6 +301,47 @@ class Cache:
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def _root_id(connection: sqlite3.Connection, root: Path) -> int:
+    path = os.fsencode(root)
+    connection.execute("INSERT OR IGNORE INTO roots (path, used) VALUES (?, 0)", (path,))
+    return connection.execute("SELECT id FROM roots WHERE path = ?", (path,)).fetchone()[0]
+
+
+def _tidy(connection: sqlite3.Connection, root_id: int, gone: Sequence[str]) -> None:
+    connection.executemany(
+        "DELETE FROM places WHERE root = ? AND path = ?", [(root_id, path) for path in gone]
+    )
+    today = _today()
+    connection.execute("UPDATE roots SET used = ? WHERE id = ?", (today, root_id))
+    connection.execute(
+        "UPDATE sources SET used = ? WHERE id IN (SELECT source FROM places WHERE root = ?)",
+        (today, root_id),
+    )
+    if (surplus := _bytes(connection) - MOST_BYTES) > 0:
+        _forget_oldest(connection, surplus + MOST_BYTES // 4)
+
+
+def _forget_oldest(connection: sqlite3.Connection, surplus: int) -> None:
+    """Sources by their day of last use, until so many bytes are free."""
+    connection.execute(
+        "DELETE FROM sources WHERE id IN (SELECT id FROM (SELECT id,"
+        " sum(length(facts)) OVER (ORDER BY used, id) AS freed, length(facts) AS own"
+        " FROM sources) WHERE freed - own < ?)",
+        (surplus,),
+    )
+    for table in ("places", "objects"):
+        connection.execute(f"DELETE FROM {table} WHERE source NOT IN (SELECT id FROM sources)")
+
+
+def _bytes(connection: sqlite3.Connection) -> int:
+    """In use, not what the file takes: pages that were freed are used again."""
+    size, pages, free = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_size", "page_count", "freelist_count")
+    )
+    return size * (pages - free)
 
 
 def _today() -> int:
