@@ -1,7 +1,5 @@
-"""One file's bytes -> `ModuleFacts`. Pure: no disk, no module name, no knowledge of other files."""
+"""One file's bytes -> `ModuleFacts`. Pure: no disk, no module name, no knowledge of other files.
 
-from contract_guard.facts.extract import extract
-from contract_guard.facts.fold import NotFoldable, fold
-from contract_guard.facts.model import ModuleFacts, Unreadable
-
-__all__ = ["ModuleFacts", "NotFoldable", "Unreadable", "extract", "fold"]
+The entry is `facts.extract.extract`. It is not imported here: a run in which nothing has changed
+needs `facts.model` alone.
+"""
