@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+from contract_guard.errors import UserError
+from contract_guard.project.cache import default_directory
 from contract_guard.project.config import is_selected, rule_ids
+from contract_guard.report import FORMATS
 
 json_or_text = click.option(
     "--format",
@@ -14,6 +17,17 @@ json_or_text = click.option(
     default="text",
     show_default=True,
     help="Form of the output.",
+)
+format = click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    help="Form of the report. Without it: rich on a terminal, concise elsewhere.",
+)
+output_file = click.option(
+    "--output-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report to FILE; the exit code stays what it is.",
 )
 root = click.option(
     "--root",
@@ -44,3 +58,36 @@ def parse_selectors(
             hint = f"; did you mean {close[0]}?" if close else ""
             raise click.BadParameter(f"no rule fits {selector!r}{hint}", context, parameter)
     return tuple(selectors)
+
+
+select = click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    callback=parse_selectors,
+    help="Only these rules (CG101) or families (CG1), instead of the configured ones.",
+)
+ignore = click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULES",
+    callback=parse_selectors,
+    help="Not these rules, beside the configured ones.",
+)
+
+
+def chosen_cache(cache_dir: Path | None, no_cache: bool) -> Path | None:
+    """Where to keep facts; None where nothing is to be kept, or there is no place for it.
+
+    Raises UserError where the two options contradict each other.
+    """
+    if no_cache:
+        if cache_dir is not None:
+            raise UserError("--cache-dir and --no-cache exclude each other")
+        return None
+    if cache_dir is not None:
+        return cache_dir.absolute()
+    try:
+        return default_directory()
+    except RuntimeError:
+        return None

@@ -1,0 +1,148 @@
+"""Who names a definition from another module, and what hangs on it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from contract_guard.facts.model import ModuleFacts, Span, Test
+from contract_guard.registry.index import Registry
+from contract_guard.registry.model import Producer, Resolution
+
+Form = Literal["import", "attribute", "assignment", "patch"]
+
+
+class Consumption(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in another module than the producer's that names it.
+
+    `test` is the node id of the test around the place. `tests` are the node ids of this file that
+    would fail without the name: those whose code loads it, or all where it stands at module level.
+    `cases` counts them with their parametrizations; `exact` is false where that is a lower bound.
+    """
+
+    producer: Producer
+    path: str
+    span: Span
+    form: Form
+    in_test: bool
+    at_module_level: bool
+    test: str | None
+    tests: tuple[str, ...]
+    cases: int
+    exact: bool
+
+
+def consumers(registry: Registry, name: str) -> Iterator[Consumption]:
+    """All consumers of definitions whose own name is `name`.
+
+    In order of path; imports, then attributes, then patches of each file.
+    """
+    for path, facts in registry.facts():
+        if _may_name(facts, name):
+            yield from _of_file(_File(registry, path, facts), lambda own_name: own_name == name)
+
+
+def module_level_consumers(
+    registry: Registry, path: str, facts: ModuleFacts, is_wanted: Callable[[str], bool]
+) -> Iterator[Consumption]:
+    """What one file names while it is imported, of definitions whose own name is wanted."""
+    return _of_file(_File(registry, path, facts, module_level=True), is_wanted)
+
+
+def _may_name(facts: ModuleFacts, name: str) -> bool:
+    return (
+        name in facts.loaded_names
+        or any(imp.name == name for imp in facts.imports)
+        or any(name in use.chain for use in facts.uses)
+        or any(name in (p.attribute or p.target) for p in facts.patches)
+    )
+
+
+def _of_file(file: "_File", is_wanted: Callable[[str], bool]) -> Iterator[Consumption]:
+    registry, path, facts = file.registry, file.path, file.facts
+    for index, imp in enumerate(facts.imports):
+        if imp.name not in (None, "*") and is_wanted(imp.name) and file.is_looked_at(imp.scope):
+            found = registry.resolve_import(path, imp)
+            loads = {imp.scope, *(load.scope for load in facts.loads if index in load.imported)}
+            yield from file.consumption(found, imp.span, imp.scope, "import", loads)
+    for use in facts.uses:
+        if not file.is_looked_at(use.scope):
+            continue
+        for length, part in enumerate(use.chain, 1):
+            if not is_wanted(part):
+                continue
+            shorter = msgspec.structs.replace(use, chain=use.chain[:length])
+            is_whole = length == len(use.chain)
+            form = "assignment" if is_whole and use.context != "load" else "attribute"
+            span = Span(use.span.line, use.span.column, *use.ends[length])
+            found = registry.resolve_use(path, shorter)
+            yield from file.consumption(found, span, use.scope, form, {use.scope})
+    for patch in facts.patches:
+        name = patch.attribute or patch.target.rpartition(".")[2]
+        if is_wanted(name) and file.is_looked_at(patch.scope):
+            found = registry.resolve_patch(path, patch)
+            yield from file.consumption(found, patch.span, patch.scope, "patch", {patch.scope})
+
+
+class _File:
+    """What consumptions of one file have in common."""
+
+    def __init__(
+        self, registry: Registry, path: str, facts: ModuleFacts, *, module_level: bool = False
+    ) -> None:
+        self.registry = registry
+        self.path = path
+        self.facts = facts
+        self.module_level = module_level
+        self.in_test = registry.layout.is_test(path)
+        collected = facts.pytest.tests if registry.layout.is_test_module(path) else ()
+        self.tests = {test.scope: test for test in collected}
+
+    def is_looked_at(self, scope: int) -> bool:
+        return not self.module_level or self._is_module_level(scope)
+
+    def consumption(
+        self, found: Resolution, span: Span, scope: int, form: Form, loads: Iterable[int]
+    ) -> Iterator[Consumption]:
+        """Nothing for what is unknown or stands in the producer's own module."""
+        producer = found.producer
+        if found.status != "exists" or producer is None or producer.path == self.path:
+            return
+        here = self._test_around(scope)
+        at_module_level = self._is_module_level(scope)
+        around = [self._test_around(load) for load in loads]
+        needing = list(self.tests.values()) if at_module_level else _unique(around)
+        yield Consumption(
+            producer=producer,
+            path=self.path,
+            span=span,
+            form=form,
+            in_test=self.in_test,
+            at_module_level=at_module_level,
+            test=self._node_id(here) if here else None,
+            tests=tuple(map(self._node_id, needing)),
+            cases=sum(test.cases for test in needing),
+            exact=all(test.exact for test in needing),
+        )
+
+    def _test_around(self, scope: int) -> Test | None:
+        while scope > 0:
+            if scope in self.tests:
+                return self.tests[scope]
+            scope = self.facts.scopes[scope].parent
+        return None
+
+    def _is_module_level(self, scope: int) -> bool:
+        """Whether the place runs while the module is imported."""
+        while scope > 0:
+            if self.facts.scopes[scope].kind in ("function", "lambda"):
+                return False
+            scope = self.facts.scopes[scope].parent
+        return True
+
+    def _node_id(self, test: Test) -> str:
+        return f"{self.path}::{test.qualname.replace('.', '::')}"
+
+
+def _unique(tests: Iterable[Test | None]) -> list[Test]:
+    return list({test.scope: test for test in tests if test is not None}.values())
