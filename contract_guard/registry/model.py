@@ -40,21 +40,58 @@ class Producer(msgspec.Struct, frozen=True):
     origin: str
 
 
+Reason = Literal[
+    # unknown
+    "external",  # not a module of the project, nor of anything that it is checked against
+    "another-root",  # of that name, but below an import root that the importer may not have
+    "outside-root",  # a relative import that leads above the tree
+    "compiled",  # a module without Python source
+    "generated",  # the build makes, vendors or compiles it
+    "unreadable",  # its file has no facts
+    "dynamic-module",  # the module writes its own names in ways that cannot be listed
+    "module-getattr",  # a module's `__getattr__` may serve it
+    "star-import",  # it may come through a star import of something that is not known
+    "stub",  # only a `.pyi` file names it
+    "stubbed",  # something puts a module of that name into `sys.modules`
+    "configured",  # `dynamic-names` of the configuration
+    "assigned-elsewhere",  # another module stores that name there
+    "submodule-not-imported",  # the file is there, but nothing in the trees imports it
+    "broken-import",  # it is bound by an import that fails itself, and is reported there
+    "guarded-import",  # it is bound by an import whose failure is caught
+    "unknown-base",  # a class has a base that is not known
+    "dynamic-class",  # members of a class cannot be listed
+    "instance-attribute",  # set on instances, or declared without a value
+    "too-deep",  # a chain of more re-exports than anyone writes
+    "object",  # an attribute of a value that is neither module nor class
+    "not-an-import",  # the object of a patch is no imported name
+    # missing
+    "no-such-module",
+    "no-such-name",
+    "no-such-member",
+    "type-checking-only",  # bound under `if TYPE_CHECKING:` alone
+    "deleted",  # the last thing that the module does with the name is `del`
+]
+"""Why a name is unknown, or how it is missing. Counted in the summary."""
+
+
 class Resolution(msgspec.Struct, frozen=True):
     """What is known of a name.
 
-    `missing`: the `symbol` whose last part does not exist. `reason` explains unknown (one of a
-    short fixed list, counted in the summary) and, for missing, says how far the path was known.
-    `via` are the modules that the name came through. `producer` is set only where one
-    definition is certain.
+    `symbol` is the name where it was asked for (a re-export keeps the name of the re-exporting
+    module), and `producer` the definition behind it, set only where one is certain. `missing`:
+    the `symbol` whose last part does not exist; with `missing_module` it is a module
+    (`pkg.gone`). `reason` explains unknown and missing. `via` are the modules that the name came
+    through. `depth` counts the parts of the chain that were followed: for missing, the missing
+    one is `chain[depth]`.
     """
 
     status: Literal["exists", "missing", "unknown"]
     symbol: str
-    reason: str = ""
+    reason: Reason | Literal[""] = ""
     producer: Producer | None = None
     via: tuple[str, ...] = ()
     missing_module: bool = False
+    depth: int = 0
 
 
 ChangeKind = Literal[

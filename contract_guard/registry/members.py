@@ -1,0 +1,207 @@
+"""Attributes of classes, through their bases, and attribute chains from a module downwards."""
+
+import abc
+import builtins
+import enum
+import re
+import typing
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from contract_guard.facts.model import Binding, ClassFacts
+from contract_guard.registry import guards
+from contract_guard.registry.model import Reason
+from contract_guard.registry.modules import Module, Modules
+from contract_guard.registry.names import Found, Names, Target, either
+
+_OPAQUE = Found("exists")
+
+# Bases outside the project whose attributes the running Python can tell.
+_KNOWN_BASES: dict[str, frozenset[str]] = {
+    "abc.ABC": frozenset(dir(abc.ABC)) | frozenset(dir(abc.ABCMeta)),
+    "typing.Generic": frozenset(dir(typing.Generic)),
+    "typing.Protocol": frozenset(dir(typing.Protocol)),
+} | {
+    f"enum.{base.__name__}": frozenset(dir(base)) | frozenset(dir(enum.EnumMeta))
+    for base in (enum.Enum, enum.IntEnum, enum.StrEnum, enum.Flag, enum.IntFlag)
+}
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_CLASS_ATTRIBUTES = frozenset(dir(type)) | frozenset(dir(object)) | {"__dict__", "__annotations__"}
+_KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+
+
+class Chain(NamedTuple):
+    """How far an attribute chain could be followed: `depth` parts, to `found`.
+
+    With status "exists" the rest of the chain is on a value that is neither module nor class.
+    `owner` is what the last part that was looked at was asked of.
+    """
+
+    found: Found
+    depth: int
+    owner: Target | None
+
+
+class Members:
+    """Answers about class attributes and chains of attributes."""
+
+    def __init__(self, modules: Modules, names: Names) -> None:
+        self._modules = modules
+        self._names = names
+        self._classes: dict[tuple[Module, int], list[tuple[Target, ClassFacts]]] = {}
+
+    def attribute(
+        self, target: Target, name: str, *, type_checking: bool = False, stores: bool = True
+    ) -> Found:
+        """What `target.name` is."""
+        if target.binding is None:
+            return self._names.find(
+                target.module, name, type_checking=type_checking, importing=False, stores=stores
+            )
+        classes = self.classes(target)
+        if classes:
+            return either([self._member(t, c, name, stores, frozenset()) for t, c in classes])
+        return Found("unknown", reason="object")
+
+    def follow(
+        self,
+        targets: Sequence[Target],
+        chain: Sequence[str],
+        *,
+        type_checking: bool = False,
+        stores: bool = True,
+        importing: bool = False,
+    ) -> Chain:
+        """Follow `chain` from any of `targets`. Without `stores`, assignments from elsewhere to
+        the last part do not count; with `importing`, submodules are loaded on the way."""
+        found = Found("exists", tuple(targets))
+        owner: Target | None = None
+        for depth, part in enumerate(chain):
+            last = depth == len(chain) - 1
+            results: list[Found] = []
+            for target in found.targets:
+                if importing and not last and target.binding is None:
+                    result = self._names.find(target.module, part, type_checking=type_checking)
+                else:
+                    result = self.attribute(
+                        target, part, type_checking=type_checking, stores=stores or not last
+                    )
+                results.append(result)
+            if not results:
+                return Chain(found, depth, owner)
+            step = either(results)
+            owner = found.targets[0]
+            if step.status != "exists":
+                if step.reason == "object":
+                    return Chain(found, depth, owner)
+                return Chain(step, depth, owner)
+            found = step._replace(via=(*found.via, *step.via))
+        return Chain(found, len(chain), owner)
+
+    def classes(self, target: Target) -> list[tuple[Target, ClassFacts]]:
+        """The classes that a definition may be, following plain aliases (`Old = New`)."""
+        if target.binding is None or target.binding.kind not in ("class", "assign"):
+            return []
+        key = (target.module, id(target.binding))
+        found = self._classes.get(key)
+        if found is None:
+            self._classes[key] = []  # what an alias of itself is
+            found = self._classes[key] = self._find_classes(target, target.binding)
+        return found
+
+    def _find_classes(self, target: Target, binding: Binding) -> list[tuple[Target, ClassFacts]]:
+        if binding.kind == "class":
+            found = target.module.classes.get(target.symbol.rpartition(":")[2], [])
+            exact = [c for c in found if c.guard == binding.guard]
+            return [(target, c) for c in exact or found]
+        if binding.value and _DOTTED.fullmatch(binding.value):
+            chain = self.resolve(target.module, binding.value)
+            if chain.depth == binding.value.count(".") + 1:
+                return [c for aliased in chain.found.targets for c in self.classes(aliased)]
+        return []
+
+    def _member(
+        self, target: Target, facts: ClassFacts, name: str, stores: bool, seen: frozenset[int]
+    ) -> Found:
+        module = target.module
+        if module.facts is None or id(facts) in seen:
+            return Found("missing", reason="no-such-member")
+        alive = [b for b in facts.members if b.name == name and b.kind not in ("annotation", "del")]
+        alive = [b for b in alive if not guards.type_checking(module.facts, b.guard)]
+        if alive:
+            return Found("exists", tuple(Target(module, b, facts) for b in alive))
+        if name in _CLASS_ATTRIBUTES or (name.startswith("__") and name.endswith("__")):
+            return _OPAQUE
+        doubt = self._doubt(target, facts, name, stores)
+        for base in facts.bases:
+            inherited = self._inherited(module, base, name, stores, seen | {id(facts)})
+            if inherited.status == "exists":
+                return inherited
+            if inherited.status == "unknown":
+                doubt = doubt or inherited.reason
+        return (
+            Found("unknown", reason=doubt) if doubt else Found("missing", reason="no-such-member")
+        )
+
+    def _doubt(
+        self, target: Target, facts: ClassFacts, name: str, stores: bool
+    ) -> Reason | Literal[""]:
+        if facts.dynamic:
+            return "dynamic-class"
+        metaclass = (facts.metaclass or "type").rpartition(".")[2]
+        if metaclass not in _KNOWN_METACLASSES:
+            return "dynamic-class"
+        if name in facts.self_attributes or any(b.name == name for b in facts.members):
+            return "instance-attribute"
+        if stores and self._names.is_stored(target, name):
+            return "assigned-elsewhere"
+        if self._modules.is_configured(f"{target.symbol}.{name}", target.module.tree):
+            return "configured"
+        return ""
+
+    def _inherited(
+        self, module: Module, base: str, name: str, stores: bool, seen: frozenset[int]
+    ) -> Found:
+        unknown = Found("unknown", reason="unknown-base")
+        if not base:
+            return unknown
+        found = self.resolve(module, base)
+        if found.found.status != "exists" or found.depth != base.count(".") + 1:
+            known = self._known_base(module, base)
+            if known is None:
+                return unknown
+            return _OPAQUE if name in known else Found("missing", reason="no-such-member")
+        results = [
+            self._member(target, facts, name, stores, seen)
+            for base_target in found.found.targets
+            for target, facts in self.classes(base_target)
+        ]
+        if not results or len(results) < len(found.found.targets):
+            known = self._known_base(module, base)
+            if known is not None and not results:
+                return _OPAQUE if name in known else Found("missing", reason="no-such-member")
+            results.append(unknown)
+        return either(results)
+
+    def resolve(self, module: Module, dotted: str, *, type_checking: bool = False) -> Chain:
+        """What a dotted name means in the module's own scope."""
+        first, *rest = dotted.split(".")
+        found = self._names.find(module, first, type_checking=type_checking, importing=False)
+        if found.status != "exists" or not found.targets:
+            return Chain(found, 1 if found.status == "exists" else 0, None)
+        chain = self.follow(found.targets, rest, type_checking=type_checking)
+        via = (*found.via, *chain.found.via)
+        return Chain(chain.found._replace(via=via), chain.depth + 1, chain.owner)
+
+    def _known_base(self, module: Module, base: str) -> frozenset[str] | None:
+        """Attributes of a base that is a builtin or of the standard library."""
+        first, dot, rest = base.partition(".")
+        bindings = module.bindings.get(first)
+        if not bindings:
+            builtin = getattr(builtins, base, None)
+            return frozenset(dir(builtin)) if isinstance(builtin, type) else None
+        if len(bindings) != 1 or bindings[0].imported < 0 or module.facts is None:
+            return None
+        imp = module.facts.imports[bindings[0].imported]
+        dotted = imp.module if imp.name is None else f"{imp.module}.{imp.name}"
+        return _KNOWN_BASES.get(f"{dotted}{dot}{rest}")
