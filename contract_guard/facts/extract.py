@@ -1,11 +1,14 @@
 """`extract`: the bytes of a file -> its facts."""
 
+import ast
+from collections.abc import Callable
+
 from contract_guard.facts.bindings import bindings_of
 from contract_guard.facts.classes import classes_of
 from contract_guard.facts.constants import Constants
 from contract_guard.facts.effects import ModuleEffects
 from contract_guard.facts.exports import exports_of
-from contract_guard.facts.model import ModuleFacts, Scope, Unreadable
+from contract_guard.facts.model import FileFragments, ModuleFacts, Scope, Unreadable
 from contract_guard.facts.module_getattr import getattr_of
 from contract_guard.facts.observations import Observations
 from contract_guard.facts.pytest_facts import pytest_facts_of
@@ -19,20 +22,24 @@ from contract_guard.facts.uses import ImportedNames, loads_of, uses_of
 _SUPPRESSION = b"contract-guard:"
 
 
-def extract(source: bytes) -> ModuleFacts | Unreadable:
+def extract(
+    source: bytes, fragments_of: Callable[[ast.Module], FileFragments] | None = None
+) -> ModuleFacts | Unreadable:
     """All facts of one Python source file, or why it has none. Never raises for its content.
 
-    The same bytes give the same facts under one minor version of Python.
+    The same bytes give the same facts under one minor version of Python. `fragments_of` fills
+    `ModuleFacts.fragments` from the same tree.
     """
     parsed = read(source)
     if isinstance(parsed, Unreadable):
         return parsed
     text, tree = parsed
     notes = observe(text, tree)
-    return _facts(notes, has_suppressions=_SUPPRESSION in source)
+    fragments = FileFragments() if fragments_of is None else fragments_of(tree)
+    return _facts(notes, fragments, has_suppressions=_SUPPRESSION in source)
 
 
-def _facts(notes: Observations, has_suppressions: bool) -> ModuleFacts:
+def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool) -> ModuleFacts:
     constants = Constants(notes)
     imported = ImportedNames(notes)
     exports, exports_exact = exports_of(notes, constants)
@@ -68,6 +75,7 @@ def _facts(notes: Observations, has_suppressions: bool) -> ModuleFacts:
         loaded_names=_loaded_names(notes),
         unfolded_targets=0,
         has_suppressions=has_suppressions,
+        fragments=fragments,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Span(NamedTuple):
@@ -344,6 +344,33 @@ class PytestFacts(_Fact, frozen=True):
     marks: tuple[str, ...] = ()  # `pytestmark`
 
 
+class FunctionFragments(_Fact, frozen=True):
+    """What one function or method computes, as a bag of short texts (see `mirrors.fragments`);
+    nested functions have entries of their own.
+
+    `fragments` are sorted, each once. `calls` are the last parts of all names that it calls.
+    `asserts` is true where it checks something. `kernel` marks functions that are compiled for a
+    device: a reference in Python is no copy of one. Lines from 1, `end` included.
+    """
+
+    qualname: str
+    start: int
+    end: int
+    fragments: tuple[str, ...]
+    calls: frozenset[str]
+    asserts: bool
+    kernel: bool
+
+
+class FileFragments(_Fact, frozen=True):
+    """All functions of a file, its imports as (module with leading dots, name or ""), and the
+    strings that are dotted names, such as targets of patches."""
+
+    functions: tuple[FunctionFragments, ...] = ()
+    imports: tuple[tuple[str, str], ...] = ()
+    strings: tuple[str, ...] = ()
+
+
 class ModuleFacts(_Fact, frozen=True):
     """All facts of one file. See the field types for what each entry means.
 
@@ -382,6 +409,7 @@ class ModuleFacts(_Fact, frozen=True):
     loaded_names: frozenset[str]
     unfolded_targets: int = 0
     has_suppressions: bool = False  # the bytes `contract-guard:` occur
+    fragments: FileFragments = FileFragments()
 
 
 class Unreadable(msgspec.Struct, frozen=True):

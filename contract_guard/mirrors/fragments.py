@@ -9,8 +9,7 @@ import ast
 import re
 from collections.abc import Callable
 
-import msgspec
-
+from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.normal_form import FLIPPED, TRANSPARENT, canonical
 from contract_guard.mirrors.operations import (
     BINARY,
@@ -18,33 +17,10 @@ from contract_guard.mirrors.operations import (
     UNARY,
     canonical_method,
 )
+from contract_guard.mirrors.scopes import dotted_name
 
-SCHEMA = 1
 _MAX_TEXT = 60
 _PIECE = re.compile(r"[A-Za-z0-9]{2}")
-
-
-class FunctionFragments(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One function or method; nested ones have entries of their own.
-
-    `fragments` are sorted, each once. `calls` are the last parts of all names that it calls,
-    `names` those that it only mentions as arguments. Lines from 1, `end` included.
-    """
-
-    qualname: str
-    start: int
-    end: int
-    fragments: tuple[str, ...]
-    calls: frozenset[str]
-    asserts: bool
-
-
-class FileFragments(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All functions of a file, and its imports as (module with leading dots, name or "")."""
-
-    functions: tuple[FunctionFragments, ...]
-    imports: tuple[tuple[str, str], ...]
-    strings: tuple[str, ...]  # dotted strings: targets of patches
 
 
 def file_fragments(tree: ast.Module) -> FileFragments:
@@ -148,6 +124,7 @@ class _Walk:
                     tuple(sorted(found)),
                     frozenset(calls),
                     asserts,
+                    _is_kernel(root, calls),
                 )
             )
 
@@ -184,6 +161,15 @@ class _Walk:
                 text = _leaf(keyword.value)
                 if text:
                     add(f"{keyword.arg}=>{text}")
+
+
+def _is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef, calls: set[str]) -> bool:
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = dotted_name(target).rsplit(".", 1)[-1]
+        if name in ("jit", "kernel", "prim_func") or name.endswith("_kernel"):
+            return True
+    return "program_id" in calls or "thread_idx" in calls or "make_block_ptr" in calls
 
 
 def _operation(name: str) -> str:

@@ -61,6 +61,8 @@ def is_production(dotted: str, packages: Iterable[str]) -> bool:
     `LIBRARIES`, nor a test module.
     """
     root = dotted.split(".", 1)[0]
+    if dotted.startswith("torch.ops."):
+        return True
     if is_test_module(dotted.rsplit(".", 1)[0]):
         return False
     if root in packages:

@@ -6,21 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from contract_guard.mirrors.fragments import FileFragments, FunctionFragments
-from contract_guard.mirrors.operations import words
+from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.operations import COMPUTING, words
 
 # Fragments in a larger share of functions than this say nothing.
 COMMON = 0.15
 _POSTED = 0.03
-_TRIVIAL_OPS = words(
-    """if getitem getattr tuple list set dict shape call len eq ne in not_in and or not add sub lt le
-    where get reshape slice append format arange isinstance hasattr keys items values join split
-    startswith endswith replace strip zip enumerate print str type list_comprehension
-    dict_comprehension element setitem update sort repr super open"""
-)
-
 # Say how values are held or passed on; a computation is told by what is inside.
 STRUCTURE = words("slice element list tuple set dict star format format_spec call")
+_KEYWORD = 0.5  # greatest weight of a keyword argument
 _UNSEEN = 4.0  # weight of a fragment that production does not have
 
 # Reach of a production function from a test.
@@ -44,8 +38,9 @@ class Candidate(NamedTuple):
 
 
 def is_trivial(op: str) -> bool:
-    """True for operations that nearly every function has: they count a third."""
-    return op in _TRIVIAL_OPS
+    """True for operations that nearly every function has, and for those that only pass values on
+    (layout, lookups, calls of other functions): they count a third."""
+    return op in ("add", "sub") or op not in COMPUTING
 
 
 class Rarity:
@@ -72,7 +67,9 @@ class Rarity:
             return min(weight, len(fragment) / 4)
         if not count:
             weight = min(weight, _UNSEEN)
-        if is_trivial(operation) or operation.endswith("="):
+        if operation.endswith("="):
+            weight = min(weight, _KEYWORD)
+        elif is_trivial(operation):
             weight /= 3
             if leaf and (leaf.isdigit() or len(leaf) < 3):
                 weight /= 2
@@ -103,9 +100,12 @@ class Index:
             self.by_name.setdefault(parts[-1], []).append(number)
             if len(parts) > 1:
                 self._by_class.setdefault(parts[-2], []).append(number)
+            if function.kernel:
+                continue
             for fragment in function.fragments:
                 if self.rarity.counts[fragment] <= limit:
                     self._postings.setdefault(fragment, []).append(number)
+        self._near: dict[str, tuple[set[str], set[str], dict[int, float]]] = {}
         self._modules: dict[str, str] = {}
         for path in files:
             self._modules.setdefault(_module_name(path), path)
@@ -131,6 +131,33 @@ class Index:
     def reach(self, path: str, calls: Iterable[str]) -> dict[int, float]:
         """How near each production function is to a test of file `path` that makes `calls`
         (itself and through helpers of its file)."""
+        seeds, names, near = self._surroundings(path)
+        found = dict(near)
+        called = set(calls)
+        first: list[int] = []
+        for name in called | names:
+            for number in self._by_class.get(name, ()):
+                if self.entries[number].path in seeds:
+                    direct = self.entries[number].function.qualname.endswith(
+                        (".forward", ".__call__", ".__init__", ".__post_init__")
+                    )
+                    found[number] = CALLEE if direct and name in called else NEARBY
+        for name in called:
+            for number in self.by_name.get(name, ()):
+                if self.entries[number].path in seeds:
+                    found[number] = CALLED
+                    first.append(number)
+        first += [n for n, level in found.items() if level == CALLEE]
+        second = self._callees(first, CALLEE, found)
+        self._callees(second, NEARBY, found)
+        return found
+
+    def _surroundings(self, path: str) -> tuple[set[str], set[str], dict[int, float]]:
+        """Of one test file: the production files that it imports, patches or is named after, the
+        names that it imports, and the functions of those files and their packages."""
+        known_file = self._near.get(path)
+        if known_file is not None:
+            return known_file
         file = self.files[path]
         found: dict[int, float] = {}
         names: set[str] = set()
@@ -167,24 +194,8 @@ class Index:
                 continue
             for number in numbers:
                 found[number] = level
-        called = set(calls)
-        first: list[int] = []
-        for name in called | names:
-            for number in self._by_class.get(name, ()):
-                if self.entries[number].path in seeds:
-                    direct = self.entries[number].function.qualname.endswith(
-                        (".forward", ".__call__", ".__init__", ".__post_init__")
-                    )
-                    found[number] = CALLEE if direct and name in called else NEARBY
-        for name in called:
-            for number in self.by_name.get(name, ()):
-                if self.entries[number].path in seeds:
-                    found[number] = CALLED
-                    first.append(number)
-        first += [n for n, level in found.items() if level == CALLEE]
-        second = self._callees(first, CALLEE, found)
-        self._callees(second, NEARBY, found)
-        return found
+        self._near[path] = (seeds, names, found)
+        return seeds, names, found
 
     def _callees(self, numbers: list[int], level: float, found: dict[int, float]) -> list[int]:
         reached: list[int] = []

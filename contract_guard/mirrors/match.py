@@ -4,26 +4,31 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from contract_guard.mirrors.index import Rarity, is_trivial
-from contract_guard.mirrors.model import Const, Reference
+from contract_guard.mirrors.index import Rarity
+from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import Node, NormalForm, leaf_text, normal_form
+from contract_guard.mirrors.operations import COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.trace import trace_function
 
 WINDOW = 40  # lines of production that one mirror may span
+_REPEATED = 0.25
 COVERED = 0.4  # share of an expected value that has to match for it to take part
-_ARITHMETIC_FREE = frozenset({"format", "list", "tuple", "dict", "slice", "element"})
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """One node with its fragments and the greatest rarity among them."""
+    """One node with its leaves and the greatest rarity among its fragments.
+
+    `place` is what copies of one expression have in common: operation, line, number of operands.
+    """
 
     index: int
     node: Node
     leaves: frozenset[str]
     children: tuple[int, ...]
     weight: float
+    place: tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Match:
     `score` is the rarity that was matched, `coverage` its share of the slice's rarity. `aligned`
     are pairs of lines (test, production); `operations` the matched operations in the order of
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
-    operations that compute matched with their operands; `constants` the shared leaves by name.
+    operations that compute matched, `computing` how many in all; `constants` the shared leaves by name.
     """
 
     score: float
@@ -56,6 +61,7 @@ class Match:
     operations: tuple[str, ...]
     text: int
     arithmetic: int
+    computing: int
     size: int
     leaves: tuple[str, ...]
 
@@ -76,21 +82,24 @@ def weigh(
                 children.append(operand)
                 leaves.update(form.nodes[operand].names)
             else:
-                text = _leaf(node.op, operand)
-                if text:
-                    leaves.add(text)
+                leaves.update(_leaves(node.op, operand))
         weight = max(
             [rarity(node.op), *(rarity(_fragment(node.op, leaf)) for leaf in leaves)], default=0.0
         )
-        nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight)
+        place = (node.op, node.line, len(node.operands))
+        nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)
     return Graphs(form, nodes)
 
 
-def _leaf(op: str, operand: str | Const) -> str:
+def _leaves(op: str, operand: str | Const) -> list[str]:
+    """A leaf as fragments write it: an input by its last name, a constant by value and name."""
     if op == "format":
         text = operand.value if isinstance(operand, Const) else None
-        return f"f:{text[:60]}" if isinstance(text, str) and len(text) >= 4 else ""
-    return leaf_text(operand).removeprefix("$")
+        return [f"f:{text[:60]}"] if isinstance(text, str) and len(text) >= 4 else []
+    found = [leaf_text(operand).removeprefix("$")]
+    if isinstance(operand, Const) and operand.symbol and operand.value is not UNRESOLVED:
+        found.append(operand.symbol.rsplit(".", 1)[-1])
+    return found
 
 
 def _fragment(op: str, leaf: str) -> str:
@@ -125,30 +134,25 @@ class Matcher:
         matched well take part, so that a mirror is found among assertions of other kinds.
         """
         by_operation = production.by_operation()
-        pairs: list[tuple[float, Weighed, Weighed]] = []
+        pairs: list[_Pair] = []
         for weighed in test.nodes.values():
             for other in by_operation.get(weighed.node.op, ()):
                 value = self._local(weighed, other, test, production)
                 if value > 0:
                     pairs.append((value, weighed, other))
-        best = _summary({}, frozenset(), test)
-        totals = [
-            sum(test.nodes[n].weight for n in nodes if n in test.nodes) for nodes in expectations
-        ]
+        best = _summary([], 0.0)
         for start in sorted({other.node.line for _, _, other in pairs}):
-            chosen: dict[int, tuple[float, Weighed, Weighed]] = {}
-            for pair in pairs:
-                index = pair[1].index
-                if start <= pair[2].node.line < start + WINDOW and (
-                    index not in chosen or pair[0] > chosen[index][0]
-                ):
-                    chosen[index] = pair
+            near = [p for p in pairs if start <= p[2].node.line < start + WINDOW]
+            chosen = _chosen(near)
             selected: set[int] = set()
-            for nodes, total in zip(expectations, totals, strict=True):
-                found = sum(chosen[n][0] for n in nodes if n in chosen)
-                if total and found / total >= COVERED:
-                    selected |= nodes & test.nodes.keys()
-            match = _summary(chosen, frozenset(selected), test)
+            for nodes in expectations:
+                known = nodes & test.nodes.keys()
+                total = _total(test, known)
+                if total and _score(chosen, known) / total >= COVERED:
+                    selected |= known
+            match = _summary(
+                [chosen[n] for n in sorted(selected) if n in chosen], _total(test, selected)
+            )
             if match.score * match.coverage > best.score * best.coverage:
                 best = match
         return best
@@ -172,29 +176,69 @@ class Matcher:
         return rarity * (0.5 + min(agreed, operands)) / (0.5 + operands)
 
 
-def _summary(
-    chosen: Mapping[int, tuple[float, Weighed, Weighed]], selected: frozenset[int], test: Graphs
-) -> Match:
-    pairs = [chosen[index] for index in sorted(selected) if index in chosen]
-    total = sum(test.nodes[n].weight for n in selected)
-    score = sum(value for value, _, _ in pairs)
+_Pair = tuple[float, Weighed, Weighed]
+
+
+def _chosen(pairs: list[_Pair]) -> dict[int, _Pair]:
+    """The best partner of each node of the test, greedily. A production node that has a partner
+    already bears little further evidence."""
+    chosen: dict[int, _Pair] = {}
+    taken: set[int] = set()
+    for value, a, b in sorted(pairs, key=lambda p: (-p[0], p[1].index, p[2].index)):
+        if a.index not in chosen and b.index not in taken:
+            chosen[a.index] = (value, a, b)
+            taken.add(b.index)
+    for value, a, b in pairs:
+        if a.index not in chosen:
+            chosen[a.index] = (value * _REPEATED, a, b)
+    return chosen
+
+
+def _total(test: Graphs, nodes: Iterable[int]) -> float:
+    """The weight of nodes, where copies of one place (an unrolled loop) count once."""
+    places: dict[tuple[str, int, int], float] = {}
+    for index in nodes:
+        weighed = test.nodes[index]
+        place = weighed.place
+        places[place] = max(weighed.weight, places.get(place, 0.0))
+    return sum(places.values())
+
+
+def _score(chosen: Mapping[int, _Pair], nodes: Iterable[int]) -> float:
+    places: dict[tuple[str, int, int], float] = {}
+    for index in nodes:
+        if index in chosen:
+            value, weighed, _ = chosen[index]
+            places[weighed.place] = max(value, places.get(weighed.place, 0.0))
+    return sum(places.values())
+
+
+def _summary(pairs: list[_Pair], total: float) -> Match:
+    score = _score(
+        {a.index: (value, a, b) for value, a, b in pairs}, [a.index for _, a, _ in pairs]
+    )
     arithmetic: set[str] = set()
-    text = 0
+    computing: set[tuple[str, int, int]] = set()
+    text: dict[str, int] = {}
     leaves: set[str] = set()
+    operations: dict[tuple[str, int, int], str] = {}
     for _, a, b in pairs:
         shared = a.leaves & b.leaves
         leaves |= {s for s in shared if s.isidentifier()}
-        text += sum(len(s) - 2 for s in shared if s.startswith("f:"))
-        if not is_trivial(a.node.op) and a.node.op not in _ARITHMETIC_FREE:
+        text.update((s, len(s) - 2) for s in shared if s.startswith("f:"))
+        operations[a.place] = a.node.op
+        if a.node.op in COMPUTING:
             arithmetic.add(a.node.op)
+            computing.add(a.place)
     return Match(
         score=score,
-        coverage=score / total if total else 0.0,
+        coverage=min(score / total, 1.0) if total else 0.0,
         aligned=tuple(sorted({(a.node.line, b.node.line) for _, a, b in pairs if a.node.line})),
-        operations=tuple(a.node.op for _, a, _ in pairs),
-        text=text,
+        operations=tuple(operations.values()),
+        text=sum(text.values()),
         arithmetic=len(arithmetic),
-        size=len(selected),
+        computing=len(computing),
+        size=len({a.place for _, a, _ in pairs}),
         leaves=tuple(sorted(leaves)),
     )
 
@@ -203,8 +247,7 @@ def _agrees(operand: Reference, other: Weighed, form: NormalForm) -> float:
     """How well a leaf is found among the operands of the other node: inputs by name count full,
     an input against another input or a value half (names differ between test and production)."""
     assert not isinstance(operand, int)
-    text = _leaf(other.node.op, operand)
-    if text and text in other.leaves:
+    if other.leaves.intersection(_leaves(other.node.op, operand)):
         return 1.0
     if isinstance(operand, Const):
         return 0.0

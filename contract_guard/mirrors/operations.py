@@ -261,6 +261,28 @@ ACCESS = words(
 )
 
 
+# Operations that compute: what two places have in common says something only if it is of these.
+COMPUTING = (
+    frozenset(BINARY.values())
+    | {"neg", "invert"}
+    | frozenset(PARAMETERS)
+    | frozenset(OPTIONAL)
+    | words(
+        """abs acos asin atan bincount binary_cross_entropy binary_cross_entropy_with_logits bitcast
+        bmm ceil ceil_div conv1d conv2d conv3d cos cosh cosine_similarity cross_entropy cummax
+        cummin diff div einsum elu erf exp exp2 expm1 eye fill floor fmod frac gelu glu
+        group_norm hardswish hardtanh histc kl_div l1_loss layer_norm leaky_relu log log10 log1p
+        log2 logit masked_select maximum mean median minimum mish mse_loss narrow nll_loss norm
+        nonzero outer pad prod rad2deg reciprocal relu relu6 rms_norm round round_down round_up
+        rsqrt scaled_dot_product_attention scatter_reduce select selu sigmoid sign silu sin sinh
+        smooth_l1_loss sqrt square std tan tanh trunc unique var view_as_complex bit_length gcd
+        lcm hypot isclose isnan isinf isfinite fromhex setitem"""
+    )
+) - words(
+    "to cat stack split chunk unsqueeze squeeze transpose flatten full full_like eq ne lt le gt ge"
+)
+
+
 def canonical_method(name: str) -> str:
     """The operation of a method or of a torch/numpy function: `mul_` is `mul`, `clip` `clamp`."""
     name = ALIASES.get(name, name)

@@ -181,14 +181,22 @@ def methods_of(node: ast.ClassDef) -> dict[str, FunctionNode]:
     }
 
 
+_LEAVES = (ast.Name, ast.Constant, ast.Load, ast.Store, ast.operator, ast.cmpop, ast.alias)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
 def walk_function(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes below a function's body, without those of nested functions and classes."""
-    stack = list(ast.iter_child_nodes(node))
+    stack = [node]
     while stack:
-        child = stack.pop()
-        yield child
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(child))
+        current = stack.pop()
+        for name in current._fields:
+            value = getattr(current, name)
+            for child in value if value.__class__ is list else (value,):
+                if isinstance(child, ast.AST):
+                    yield child
+                    if not isinstance(child, _LEAVES) and not isinstance(child, _SCOPES):
+                        stack.append(child)
 
 
 def arguments_of(spec: ast.arguments) -> list[ast.arg]:

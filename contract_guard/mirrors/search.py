@@ -4,8 +4,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from contract_guard.mirrors.fragments import FileFragments, FunctionFragments
-from contract_guard.mirrors.index import Entry, Index
+from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.index import IMPORTED, Entry, Index
 from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS
@@ -14,8 +14,9 @@ from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.trace import Expectation, Trace, functions_of, run
 
-NOMINATED = 6
-_MINIMUM = 3.0  # nomination score under which no graph is built
+NOMINATED = 4
+_MINIMUM = 6.0  # nomination score under which no graph is built
+_FAR_MINIMUM = 20.0  # the same, for functions that the test does not reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ class Search:
             return []
         reach = self.index.reach(path, calls)
         candidates = [
-            c for c in self.index.nominate(fragments, reach, NOMINATED) if c.score >= _MINIMUM
+            c
+            for c in self.index.nominate(fragments, reach, NOMINATED)
+            if c.score >= _MINIMUM and (c.reach >= IMPORTED or c.score >= _FAR_MINIMUM)
         ]
         if not candidates:
             return []

@@ -99,7 +99,10 @@ def ranges(path: str, lines: Iterable[int]) -> tuple[Range, ...]:
 
 
 def is_literal(expectation: Expectation, traced: Trace) -> bool:
-    """True if nothing is computed: constants, and containers of constants."""
+    """True if nothing is computed: no name in the expression, or constants and containers of
+    constants as its value."""
+    if expectation.literal:
+        return True
     ops = [traced.graph.ops[i] for i in traced.reachable([expectation.value])]
     if ops:
         return all(op.name in ("list", "tuple", "dict", "set") for op in ops) and not any(

@@ -258,8 +258,16 @@ class Interpreter(Calls):
             self._expression(node.value, frame)
         elif isinstance(node, ast.Return):
             return Ended(Const(None) if node.value is None else self.evaluate(node.value, frame))
-        elif isinstance(node, (ast.Raise, ast.Continue, ast.Break)):
+        elif isinstance(node, ast.Raise):
+            if node.exc is not None:
+                self.evaluate(node.exc, frame)
             return Ended(None)
+        elif isinstance(node, (ast.Continue, ast.Break)):
+            return Ended(None)
+        elif isinstance(node, ast.Assert):
+            for part in (node.test, node.msg):
+                if part is not None:
+                    self.evaluate(part, frame)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             return self._for(node, frame)
         elif isinstance(node, ast.While):
@@ -399,6 +407,8 @@ class Interpreter(Calls):
             if value in self.graph.objects and not frame.prefix and "." in value:
                 return self.new_object(name) if not value.startswith("$self.") else value
             return value
+        if isinstance(value, Const) and value.symbol is None and value.value is not None:
+            return Const(value.value, name)
         if not isinstance(value, int):
             return value
         op = self.graph.ops[value]

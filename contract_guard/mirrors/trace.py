@@ -32,7 +32,7 @@ _SETUP = ("setUpClass", "setup_class", "setUp", "setup_method", "asyncSetUp", "s
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The expected side of one assertion. `name` is how the test calls it; `actual` is the other
-    side, None where there is none."""
+    side, None where there is none. `literal` is true where the expression names nothing."""
 
     name: str
     value: Reference
@@ -41,6 +41,7 @@ class Expectation:
     form: str
     line: int
     conditions: tuple[Reference, ...]
+    literal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,16 @@ def _expectation(assertion: Assertion, graph: Graph) -> Expectation:
     form, line, left_node, right_node, fixed = assertion.comparison
     left, right = assertion.left, assertion.right
     if right is None or right_node is None or fixed:
-        return Expectation(_name(left_node, line), left, None, "", form, line, assertion.conditions)
+        return Expectation(
+            _name(left_node, line),
+            left,
+            None,
+            "",
+            form,
+            line,
+            assertion.conditions,
+            _is_literal(left_node),
+        )
     left_rank, right_rank = graph.rank(left), graph.rank(right)
     hint = _hint(left_node) - _hint(right_node)
     both_near = min(left_rank, right_rank) >= RESULT or max(left_rank, right_rank) <= PLAIN
@@ -250,7 +260,12 @@ def _expectation(assertion: Assertion, graph: Graph) -> Expectation:
         form,
         line,
         assertion.conditions,
+        _is_literal(right_node),
     )
+
+
+def _is_literal(node: ast.expr) -> bool:
+    return not any(isinstance(child, ast.Name) for child in ast.walk(node))
 
 
 def _hint(node: ast.expr) -> int:

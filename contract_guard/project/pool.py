@@ -1,4 +1,4 @@
-"""`facts.extract` over many files, in this process or in several.
+"""`extraction.extract` over many files, in this process or in several.
 
 What a file costs is one file: a worker that dies (a crash of the interpreter, the kernel's
 out-of-memory killer) or hangs leaves an `Unreadable` for the file it was at, and the rest of its
@@ -24,9 +24,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from contract_guard.facts.extract import extract as extract_facts
 from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project.encoding import encode
+from contract_guard.project.extraction import extract as extract_source
 
 # Below this, starting and ending the workers costs more than they save.
 WORTH_WORKERS = 256_000
@@ -58,7 +58,7 @@ def extract_all(
     *,
     jobs: int,
     seconds: float = FILE_SECONDS,
-    extract: Extract = extract_facts,
+    extract: Extract = extract_source,
 ) -> Generator[tuple[Key, bytes]]:
     """The encoded facts of each source, in no certain order.
 
