@@ -126,6 +126,11 @@ class CannotBuild(Exception):
     """A gate that cannot be built or run here; the message is the reason, on one line."""
 
 
+def one_line(error: BaseException) -> str:
+    """An exception as a reason: its class and the beginning of its message."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".rstrip(": ")
+
+
 @dataclass(frozen=True, slots=True)
 class Bucket:
     """One cause of drift: `label` is the cause, `minimal` the shrunken case, `replay` the command

@@ -40,6 +40,8 @@ def oracle(
     shared = spec.special.shared
     routed = logits[:, : spec.experts - shared]
     scores = _scores(spec, routed)
+    if spec.selection.nan == "zero":
+        scores = scores.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
     choice = _corrected(spec, parameters, inputs, scores)
     inner_margin = torch.full((tokens,), math.inf, dtype=torch.float64, device=logits.device)
     weighed = scores
@@ -189,6 +191,7 @@ def _corrected(
         image = _image_tokens(spec, inputs, none)
         image_bias = parameters["image_bias"].double()
         text_bias = torch.zeros_like(image_bias) if bias is None else bias
+        image_bias = image_bias + text_bias if spec.image.adds else image_bias
         bias = torch.where(image[:, None], image_bias, text_bias)
     return scores if bias is None else scores + bias
 
@@ -197,7 +200,7 @@ def _grouped(groups: Groups, choice: "Tensor") -> "tuple[Tensor, Tensor, Tensor]
     """The choice with lost groups filled, which experts are in kept groups [T, E], and how far
     the last kept group is from the first lost one [T], per score in the sum."""
     size = choice.shape[1] // groups.count
-    parted = choice.unflatten(1, (groups.count, size))
+    parted = choice.reshape(-1, groups.count, size)
     terms = 1 if groups.score == "max" else min(groups.top, size)
     group_scores = parted.topk(terms, dim=-1).values.sum(-1)
     order = group_scores.sort(dim=-1, descending=True, stable=True)
@@ -266,7 +269,7 @@ def _weights(
             weights = log_scores.softmax(-1)
         else:
             summed = weights if rule.over == "chosen and shared" else raw
-            total = summed.norm(p=rule.p, dim=-1, keepdim=True)
+            total = summed.abs().pow(rule.p).sum(-1, keepdim=True).pow(1 / rule.p)
             if rule.clamp is not None:
                 total = total.clamp(min=rule.clamp)
             if rule.guard:

@@ -56,13 +56,16 @@ class Linear:
 class Score:
     """`when` says whether scores are taken of all experts, or, after the choice by logits, of the
     chosen ones only. `form` is the numeric form where it decides about small scores: "log1p" and
-    "log(1+exp)" for softplus (the second is 0 below about -17 in float32), "log-space" for weights
-    made as exp(log score - logsumexp). `jitter` is sparsemixer's threshold."""
+    "log(1+exp)" for softplus (the second is 0 below about -17 in float32); "tanh" for a sigmoid as
+    (tanh(x / 2) + 1) / 2, whose error is absolute; "log-space" for weights made as exp(log score -
+    logsumexp). `fast`: made of the device's approximate exp and log (CUDA's __expf: 2 ulp and
+    1.2 |x| ulp; __logf: off by up to 2^-21.4 near 1). `jitter` is sparsemixer's threshold."""
 
     function: ScoreFunction
     when: Literal["before", "after"] = "before"
     dtype: str = "float32"
-    form: Literal["plain", "log1p", "log(1+exp)", "log-space"] = "plain"
+    form: Literal["plain", "log1p", "log(1+exp)", "tanh", "log-space"] = "plain"
+    fast: bool = False
     jitter: float = 0.0
 
 
@@ -80,10 +83,12 @@ class Correction:
 @dataclass(frozen=True, slots=True)
 class ImageBias:
     """Tokens whose id is in [first_id, first_id + count) take the parameter `image_bias` [E] in
-    place of the correction bias; with a hash table, they are chosen by score instead."""
+    place of the correction bias, or on top of it if `adds`; with a hash table, they are chosen by
+    score instead."""
 
     first_id: int
     count: int
+    adds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +109,13 @@ class Groups:
 class Selection:
     """`top-k`; `hash`: the parameter `table` [vocab, K] by token id; `argmax`: `k` rounds of
     argmax, the winner of each out of the next. `ties`: which of equal scores wins; `nan`: whether
-    NaN counts as the greatest (torch.topk) or the least. `sorted`: by descending choice."""
+    NaN counts as the greatest (torch.topk), as the least, or is a score of 0 (then the bias is
+    added, and its weight is 0). `sorted`: by descending choice."""
 
     k: int
     kind: Literal["top-k", "hash", "argmax"] = "top-k"
     ties: Literal["unspecified", "lowest"] = "unspecified"
-    nan: Literal["greatest", "least"] = "greatest"
+    nan: Literal["greatest", "least", "zero"] = "greatest"
     sorted: bool = True
     distinct: bool = True
 

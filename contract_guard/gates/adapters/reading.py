@@ -1,0 +1,89 @@
+"""Reads what a gate hands out, whatever its form, into a `GateOutput`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from contract_guard.gates.model import GateOutput
+from contract_guard.gates.spec import GateSpec
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def read_output(spec: GateSpec, tokens: int, result: "Sequence[Tensor]") -> GateOutput:
+    """`result` is the gate's tuple, in the order `spec.output.order`, for `tokens` rows.
+
+    Dense outputs do not say which experts were chosen: there a weight that is not 0 does. Raises
+    ValueError where the tuple has another length.
+    """
+    order = spec.output.order
+    if len(result) != len(order):
+        raise ValueError(f"the gate gives {len(result)} values, not {len(order)}: {order}")
+    parts = dict(zip(order, result, strict=True))
+    logits = parts.get("logits")
+    if logits is not None:
+        logits = logits.reshape(tokens, -1)
+    match spec.output.form:
+        case "gathered":
+            return _gathered(spec, tokens, parts, logits)
+        case "dense":
+            dense = parts["dense"].reshape(tokens, spec.experts)
+            return GateOutput(dense, dense != 0, logits=logits)
+        case "one-hot":
+            chosen = parts["one_hot"].reshape(tokens, spec.experts) != 0
+            weights = parts["weights"].reshape(tokens, 1)
+            dense = torch.where(chosen, weights, torch.zeros_like(weights))
+            return GateOutput(dense, chosen, logits=logits)
+        case "grouped":
+            return _grouped(spec, tokens, parts, logits)
+
+
+def from_choices(
+    experts: int, ids: "Tensor", weights: "Tensor", logits: "Tensor | None" = None
+) -> GateOutput:
+    """From ids and weights [T, K], without a read-back from the device.
+
+    An id outside 0..experts-1 (-1 stands for padding) is no choice, so that the token has too few;
+    the weights of an id given twice are added. Raises ValueError where the shapes differ.
+    """
+    if ids.shape != weights.shape or ids.dim() != 2:
+        raise ValueError(f"ids {tuple(ids.shape)} and weights {tuple(weights.shape)} do not match")
+    slots = ids.long()
+    slots = torch.where((slots < 0) | (slots >= experts), experts, slots)
+    dense = weights.new_zeros(ids.shape[0], experts + 1).scatter_add_(1, slots, weights)
+    chosen = torch.zeros_like(dense, dtype=torch.bool).scatter_(1, slots, True)
+    return GateOutput(dense[:, :experts], chosen[:, :experts], ids, weights, logits)
+
+
+def _gathered(
+    spec: GateSpec, tokens: int, parts: "dict[str, Tensor]", logits: "Tensor | None"
+) -> GateOutput:
+    ids = parts["ids"].reshape(tokens, -1)
+    weights = parts["weights"].reshape(tokens, -1)
+    if spec.special.skip:
+        # the gate writes the skip column as id 0 with weight 0
+        skipped = (ids == 0) & (weights == 0)
+        read = from_choices(spec.experts, ids.masked_fill(skipped, spec.experts - 1), weights)
+        return GateOutput(read.dense, read.chosen, ids, weights, logits)
+    if not spec.special.shared:
+        return from_choices(spec.experts, ids, weights, logits)
+    shared = parts["shared"].reshape(tokens, spec.special.shared)
+    slots = torch.arange(spec.experts - spec.special.shared, spec.experts, device=ids.device)
+    ids = torch.cat([ids, slots.expand(tokens, -1)], dim=1)
+    return from_choices(spec.experts, ids, torch.cat([weights, shared], dim=1))
+
+
+def _grouped(
+    spec: GateSpec, tokens: int, parts: "dict[str, Tensor]", logits: "Tensor | None"
+) -> GateOutput:
+    """Choices sorted by expert: `counts` a list of choices per expert, `tokens` and `weights` of
+    each choice in that order."""
+    counts = torch.as_tensor(parts["counts"], device=parts["tokens"].device)
+    experts = torch.arange(spec.experts, device=counts.device).repeat_interleave(counts)
+    dense = parts["weights"].new_zeros(tokens, spec.experts)
+    dense[parts["tokens"], experts] = parts["weights"]
+    chosen = torch.zeros_like(dense, dtype=torch.bool)
+    chosen[parts["tokens"], experts] = True
+    return GateOutput(dense, chosen, logits=logits)
