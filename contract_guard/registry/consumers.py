@@ -1,11 +1,12 @@
 """Who names a definition from another module, and what hangs on it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Span, Test
+from contract_guard.registry import guards
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Producer, Resolution
 
@@ -39,14 +40,7 @@ def consumers(registry: Registry, name: str) -> Iterator[Consumption]:
     """
     for path, facts in registry.facts():
         if _may_name(facts, name):
-            yield from _of_file(_File(registry, path, facts), lambda own_name: own_name == name)
-
-
-def module_level_consumers(
-    registry: Registry, path: str, facts: ModuleFacts, is_wanted: Callable[[str], bool]
-) -> Iterator[Consumption]:
-    """What one file names while it is imported, of definitions whose own name is wanted."""
-    return _of_file(_File(registry, path, facts, module_level=True), is_wanted)
+            yield from _of_file(_File(registry, path, facts), name)
 
 
 def _may_name(facts: ModuleFacts, name: str) -> bool:
@@ -58,18 +52,16 @@ def _may_name(facts: ModuleFacts, name: str) -> bool:
     )
 
 
-def _of_file(file: "_File", is_wanted: Callable[[str], bool]) -> Iterator[Consumption]:
+def _of_file(file: "_File", name: str) -> Iterator[Consumption]:
     registry, path, facts = file.registry, file.path, file.facts
     for index, imp in enumerate(facts.imports):
-        if imp.name not in (None, "*") and is_wanted(imp.name) and file.is_looked_at(imp.scope):
+        if imp.name == name:
             found = registry.resolve_import(path, imp)
             loads = {imp.scope, *(load.scope for load in facts.loads if index in load.imported)}
             yield from file.consumption(found, imp.span, imp.scope, "import", loads)
     for use in facts.uses:
-        if not file.is_looked_at(use.scope):
-            continue
         for length, part in enumerate(use.chain, 1):
-            if not is_wanted(part):
+            if part != name:
                 continue
             shorter = msgspec.structs.replace(use, chain=use.chain[:length])
             is_whole = length == len(use.chain)
@@ -78,8 +70,7 @@ def _of_file(file: "_File", is_wanted: Callable[[str], bool]) -> Iterator[Consum
             found = registry.resolve_use(path, shorter)
             yield from file.consumption(found, span, use.scope, form, {use.scope})
     for patch in facts.patches:
-        name = patch.attribute or patch.target.rpartition(".")[2]
-        if is_wanted(name) and file.is_looked_at(patch.scope):
+        if name == (patch.attribute or patch.target.rpartition(".")[2]):
             found = registry.resolve_patch(path, patch)
             yield from file.consumption(found, patch.span, patch.scope, "patch", {patch.scope})
 
@@ -87,19 +78,13 @@ def _of_file(file: "_File", is_wanted: Callable[[str], bool]) -> Iterator[Consum
 class _File:
     """What consumptions of one file have in common."""
 
-    def __init__(
-        self, registry: Registry, path: str, facts: ModuleFacts, *, module_level: bool = False
-    ) -> None:
+    def __init__(self, registry: Registry, path: str, facts: ModuleFacts) -> None:
         self.registry = registry
         self.path = path
         self.facts = facts
-        self.module_level = module_level
         self.in_test = registry.layout.is_test(path)
         collected = facts.pytest.tests if registry.layout.is_test_module(path) else ()
         self.tests = {test.scope: test for test in collected}
-
-    def is_looked_at(self, scope: int) -> bool:
-        return not self.module_level or self._is_module_level(scope)
 
     def consumption(
         self, found: Resolution, span: Span, scope: int, form: Form, loads: Iterable[int]
@@ -109,7 +94,7 @@ class _File:
         if found.status != "exists" or producer is None or producer.path == self.path:
             return
         here = self._test_around(scope)
-        at_module_level = self._is_module_level(scope)
+        at_module_level = guards.at_import(self.facts, scope)
         around = [self._test_around(load) for load in loads]
         needing = list(self.tests.values()) if at_module_level else _unique(around)
         yield Consumption(
@@ -131,14 +116,6 @@ class _File:
                 return self.tests[scope]
             scope = self.facts.scopes[scope].parent
         return None
-
-    def _is_module_level(self, scope: int) -> bool:
-        """Whether the place runs while the module is imported."""
-        while scope > 0:
-            if self.facts.scopes[scope].kind in ("function", "lambda"):
-                return False
-            scope = self.facts.scopes[scope].parent
-        return True
 
     def _node_id(self, test: Test) -> str:
         return f"{self.path}::{test.qualname.replace('.', '::')}"

@@ -1,16 +1,19 @@
 """Which tests hang on which constant: those that would vanish at collection if it went."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping
 
 import msgspec
 
-from contract_guard.registry.consumers import Consumption, module_level_consumers
+from contract_guard.registry import guards
 from contract_guard.registry.index import Registry
-from contract_guard.registry.model import Producer
+from contract_guard.registry.model import Producer, Resolution
+
+_CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*\Z")
 
 
 class AtRisk(msgspec.Struct, frozen=True, kw_only=True):
-    """A production constant and the test modules that name it while they are imported.
+    """A production constant and the test modules that import it at module level.
 
     `tests` counts the tests of those modules with their parametrizations; `exact` is false where
     that is a lower bound.
@@ -32,38 +35,44 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tests_at_risk(registry: Registry) -> Risk:
-    """Constants of production that test modules name at module level."""
-    by_symbol: dict[str, dict[str, Consumption]] = {}
+    """Constants of production that test modules import at module level."""
+    importers: dict[str, dict[str, Producer]] = {}
+    cases: dict[str, tuple[int, bool]] = {}
     for path, facts in registry.facts():
-        if not facts.pytest.tests or not registry.layout.is_test_module(path):
+        if not registry.layout.is_test_module(path):
             continue
-        for found in module_level_consumers(registry, path, facts, str.isupper):
-            if is_constant(registry, found.producer):
-                by_symbol.setdefault(found.producer.symbol, {})[path] = found
-    constants = [_at_risk(list(places.values())) for places in by_symbol.values()]
-    modules = {p: found.cases for places in by_symbol.values() for p, found in places.items()}
+        for imp in facts.imports:
+            if imp.name is None or not guards.fatal_at_import(facts, imp.scope, imp.guard):
+                continue
+            constant = production_constant(registry, registry.resolve_import(path, imp))
+            if constant is not None:
+                importers.setdefault(constant.symbol, {})[path] = constant
+                tests = facts.pytest.tests
+                cases[path] = (sum(t.cases for t in tests), all(t.exact for t in tests))
+    constants = [_at_risk(producers, cases) for producers in importers.values()]
     return Risk(
         constants=tuple(sorted(constants, key=lambda c: (-c.tests, c.producer.symbol))),
-        modules=len(modules),
-        tests=sum(modules.values()),
+        modules=len(cases),
+        tests=sum(count for count, _ in cases.values()),
     )
 
 
-def is_constant(registry: Registry, producer: Producer) -> bool:
-    """A module's or class's name in capitals, bound by assignment, outside of tests."""
-    name = producer.symbol.rpartition(":")[2].rpartition(".")[2]
-    return (
-        producer.kind == "assign"
-        and name.isupper()
-        and not (producer.origin == "" and registry.layout.is_test(producer.path))
-    )
+def production_constant(registry: Registry, resolution: Resolution) -> Producer | None:
+    """The constant of a module outside of the tests that a name leads to, if it leads to one."""
+    producer = resolution.producer
+    if producer is None or producer.kind != "assign":
+        return None
+    if not _CONSTANT.match(producer.symbol.partition(":")[2]):
+        return None
+    if not producer.origin and registry.layout.is_test(producer.path):
+        return None
+    return producer
 
 
-def _at_risk(places: Iterable[Consumption]) -> AtRisk:
-    places = sorted(places, key=lambda found: found.path)
+def _at_risk(producers: Mapping[str, Producer], cases: Mapping[str, tuple[int, bool]]) -> AtRisk:
     return AtRisk(
-        producer=places[0].producer,
-        modules=tuple(found.path for found in places),
-        tests=sum(found.cases for found in places),
-        exact=all(found.exact for found in places),
+        producer=next(iter(producers.values())),
+        modules=tuple(sorted(producers)),
+        tests=sum(cases[path][0] for path in producers),
+        exact=all(cases[path][1] for path in producers),
     )
