@@ -1,11 +1,22 @@
 """When does a place run, and is its failure fatal? Answers from `ModuleFacts.guards`."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from contract_guard.facts.model import Guard, ModuleFacts
 
-_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-_ATTRIBUTE_ERRORS = frozenset({"AttributeError", "Exception", "BaseException"})
+Error = Literal["ImportError", "ModuleNotFoundError", "AttributeError"]
+"""What a broken reference raises: for a missing name, module, or attribute of a module."""
+
+ERRORS: tuple[Error, ...] = ("ImportError", "ModuleNotFoundError", "AttributeError")
+
+_CAUGHT_BY: dict[Error, frozenset[str]] = {
+    "ImportError": frozenset({"ImportError", "Exception", "BaseException"}),
+    "ModuleNotFoundError": frozenset(
+        {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+    ),
+    "AttributeError": frozenset({"AttributeError", "Exception", "BaseException"}),
+}
 
 
 def chain(facts: ModuleFacts, guard: int) -> Iterator[Guard]:
@@ -25,22 +36,21 @@ def unreachable(facts: ModuleFacts, guard: int) -> bool:
     return any(g.kind == "unreachable" for g in chain(facts, guard))
 
 
-def caught(
-    facts: ModuleFacts, guard: int, *, missing_module: bool = True, import_: bool = True
-) -> bool:
-    """True where the failure of an import, or of an attribute access, is caught or expected.
+def caught(facts: ModuleFacts, guard: int, error: Error) -> bool:
+    """True where an error is caught, suppressed or expected.
 
-    A missing name raises ImportError, which a handler for ModuleNotFoundError alone does not catch.
+    A handler of something that is not written like a class may stand for a tuple of anything.
     """
-    errors = _IMPORT_ERRORS if import_ else _ATTRIBUTE_ERRORS
-    if import_ and not missing_module:
-        errors = errors - {"ModuleNotFoundError"}
     return any(
         g.kind in ("try", "suppress", "raises")
         and not g.negated
-        and any(name.rpartition(".")[2] in errors for name in g.catches)
+        and any(_catches(name.rpartition(".")[2], error) for name in g.catches)
         for g in chain(facts, guard)
     )
+
+
+def _catches(name: str, error: Error) -> bool:
+    return name in _CAUGHT_BY[error] or name.isupper() or name.islower()
 
 
 def fallback(facts: ModuleFacts, guard: int) -> bool:
@@ -65,18 +75,21 @@ def at_import(facts: ModuleFacts, scope: int) -> bool:
     return True
 
 
-def fatal_at_import(
-    facts: ModuleFacts, scope: int, guard: int, *, missing_module: bool = True, import_: bool = True
-) -> bool:
-    """True where a failing reference makes the import of its own module fail."""
-    if not at_import(facts, scope):
-        return False
-    if guard < 0:
-        return True
-    return not (
-        type_checking(facts, guard)
-        or unreachable(facts, guard)
-        or fallback(facts, guard)
-        or main_only(facts, guard)
-        or caught(facts, guard, missing_module=missing_module, import_=import_)
+def runs_at_import(facts: ModuleFacts, scope: int, guard: int) -> bool:
+    """True where a place is meant to run whenever its own module is imported."""
+    return at_import(facts, scope) and not (
+        guard >= 0
+        and (
+            type_checking(facts, guard)
+            or unreachable(facts, guard)
+            or fallback(facts, guard)
+            or main_only(facts, guard)
+        )
     )
+
+
+def fatal_at_import(
+    facts: ModuleFacts, scope: int, guard: int, error: Error = "ImportError"
+) -> bool:
+    """True where a reference that raises `error` makes the import of its own module fail."""
+    return runs_at_import(facts, scope, guard) and not caught(facts, guard, error)

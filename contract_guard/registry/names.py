@@ -249,7 +249,7 @@ class Names:
         if found.status == "unknown":
             # The module that names it is known to bind it, whatever it is.
             return Found("exists", reason=found.reason, via=(module.name,))
-        caught = guards.caught(facts, binding.guard)
+        caught = guards.caught(facts, binding.guard, "ImportError")
         return Found("unknown", reason="guarded-import" if caught else "broken-import")
 
     def _starred(
