@@ -3,20 +3,21 @@
 import ast
 
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable, fold_node, names_in
+from contract_guard.facts.fold import NotFoldable, names_in
 from contract_guard.facts.observations import Here, Observations
 from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.source import dotted
 from contract_guard.facts.tables import Tables
-
-_OWN_NAME = "\0"  # stands for `__name__` in folded texts
+from contract_guard.facts.texts import OWN_NAME, Texts
 
 
 class ModuleEffects:
     """The result: `dynamic`, `added_names`, `submodule_stubs` of `ModuleFacts`, and the names
     that a lazy-module object put into `sys.modules` serves (`lazy_open`: and maybe others)."""
 
-    def __init__(self, notes: Observations, constants: Constants, tables: Tables) -> None:
+    def __init__(
+        self, notes: Observations, constants: Constants, tables: Tables, texts: Texts
+    ) -> None:
         self.dynamic: str | None = None
         self.lazy_names: dict[str, None] = {}
         self.lazy_open = False
@@ -25,6 +26,7 @@ class ModuleEffects:
         self._notes = notes
         self._constants = constants
         self._tables = tables
+        self._texts = texts
         self._stores()
         self._attribute_stores()
         self._calls()
@@ -55,8 +57,8 @@ class ModuleEffects:
             home = scope.home(node.id)
             if home is None:
                 return False
-            known = self._notes.named_subscripts.get((home, node.id))
-            return known is not None and self._is_own_module(known, scope)
+            known = self._notes.named_values.get((home, node.id))
+            return isinstance(known, ast.Subscript) and self._is_own_module(known, scope)
         return (
             isinstance(node, ast.Subscript)
             and isinstance(node.slice, ast.Name)
@@ -83,54 +85,6 @@ class ModuleEffects:
 
     # What is written
 
-    def _texts(self, node: ast.expr, here: Here) -> list[str] | None:
-        """The texts that an expression may have here: one, or those of a literal loop."""
-
-        def lookup(name: str) -> object:
-            return _OWN_NAME if name == "__name__" else self._constants.lookup(name)
-
-        try:
-            value = fold_node(node, lookup)
-        except NotFoldable:
-            return self._loop_texts(node, here)
-        return [value] if isinstance(value, str) else None
-
-    def _loop_texts(self, node: ast.expr, here: Here) -> list[str] | None:
-        if not isinstance(node, ast.Name):
-            return None
-        home = here.scope.home(node.id)
-        iterable = self._notes.loops.get((home, node.id)) if home is not None else None
-        if iterable is not None:
-            return self._tables.names(iterable)
-        if home is not None and home.kind == "function":
-            return self._argument_texts(node.id, home)
-        return None
-
-    def _argument_texts(self, parameter: str, function: ScopeRecord) -> list[str] | None:
-        """What calls in this file pass for a parameter, if all of them pass texts."""
-        node = function.node
-        if not isinstance(node, ast.FunctionDef):
-            return None
-        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-        if parameter not in names:
-            return None
-        position = names.index(parameter)
-        if function.parent is not None and function.parent.kind == "class":
-            position -= 1
-        found: list[str] = []
-        for call, here in self._notes.calls_by_name.get(node.name, ()):
-            value = call.args[position] if 0 <= position < len(call.args) else None
-            for keyword in call.keywords:
-                if keyword.arg == parameter:
-                    value = keyword.value
-            if value is None or (isinstance(value, ast.Name) and here.scope is function):
-                return None
-            texts = self._texts(value, here)
-            if texts is None:
-                return None
-            found.extend(texts)
-        return found
-
     def _add_names(self, texts: list[str] | None, here: Here, how: str) -> None:
         if self._in_module_getattr(here.scope):
             return  # it keeps what it serves
@@ -144,7 +98,7 @@ class ModuleEffects:
 
     def _add_stubs(self, texts: list[str] | None) -> None:
         for text in texts if texts is not None else ["*"]:
-            self._stubs[text.removeprefix(_OWN_NAME)] = None
+            self._stubs[text.removeprefix(OWN_NAME)] = None
 
     # Where
 
@@ -154,9 +108,9 @@ class ModuleEffects:
                 if isinstance(node.slice, ast.Name) and node.slice.id == "__name__":
                     self._replaced(value)
                 else:
-                    self._add_stubs(self._texts(node.slice, here))
+                    self._add_stubs(self._texts.of(node.slice, here))
             elif self._is_own_namespace(node.value, here.scope):
-                self._add_names(self._texts(node.slice, here), here, _shown(node.value))
+                self._add_names(self._texts.of(node.slice, here), here, _shown(node.value))
 
     def _replaced(self, value: ast.expr | None) -> None:
         """`sys.modules[__name__] = LazyModule(__name__, file, table, ...)`."""
@@ -199,7 +153,7 @@ class ModuleEffects:
         calls = self._notes.calls_by_name
         for call, here in calls.get("setattr", ()):
             if len(call.args) > 1 and self._is_own_module(call.args[0], here.scope):
-                self._add_names(self._texts(call.args[1], here), here, "setattr")
+                self._add_names(self._texts.of(call.args[1], here), here, "setattr")
         for call, here in calls.get("exec", ()):
             if isinstance(call.func, ast.Name) and (
                 any(self._is_own_namespace(a, here.scope) for a in call.args[1:])
@@ -218,7 +172,7 @@ class ModuleEffects:
                     self._add_stubs(self._written(call, method, here))
         for call, here in calls.get("setitem", ()):
             if len(call.args) > 1 and self._names_sys_modules(call.args[0], here.scope):
-                self._add_stubs(self._texts(call.args[1], here))
+                self._add_stubs(self._texts.of(call.args[1], here))
         for call, here in calls.get("dict", ()):
             if (
                 isinstance(call.func, ast.Attribute)
@@ -239,7 +193,7 @@ class ModuleEffects:
     def _written(self, call: ast.Call, method: str, here: Here) -> list[str] | None:
         """The keys that `update(...)` or `setdefault(key, ...)` write."""
         if method != "update":
-            return self._texts(call.args[0], here) if call.args else []
+            return self._texts.of(call.args[0], here) if call.args else []
         found: list[str] = []
         for argument in call.args:
             try:

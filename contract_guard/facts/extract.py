@@ -11,12 +11,14 @@ from contract_guard.facts.exports import exports_of
 from contract_guard.facts.model import FileFragments, ModuleFacts, Scope, Unreadable
 from contract_guard.facts.module_getattr import getattr_of
 from contract_guard.facts.observations import Observations
+from contract_guard.facts.patches import patches_of
 from contract_guard.facts.pytest_facts import pytest_facts_of
 from contract_guard.facts.reader import read
 from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.source import Source
 from contract_guard.facts.statements import observe
 from contract_guard.facts.tables import Tables
+from contract_guard.facts.texts import Texts
 from contract_guard.facts.uses import ImportedNames, loads_of, uses_of
 
 _SUPPRESSION = b"contract-guard:"
@@ -44,12 +46,14 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
     imported = ImportedNames(notes)
     exports, exports_exact = exports_of(notes, constants)
     tables = Tables(notes, constants, exports)
+    texts = Texts(notes, constants, tables)
     served, serves_others = getattr_of(notes, constants, tables)
-    effects = ModuleEffects(notes, constants, tables)
+    effects = ModuleEffects(notes, constants, tables, texts)
     bindings = bindings_of(notes.bindings[notes.module], notes)
     classes = classes_of(notes, constants)
     uses = uses_of(notes, imported)
     loads = loads_of(notes, imported)
+    patches, unfolded = patches_of(notes, imported, texts)
     tests = pytest_facts_of(notes, constants)
     return ModuleFacts(
         lines=_line_count(notes.source),
@@ -60,7 +64,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         imports=tuple(notes.imports),
         uses=uses,
         loads=loads,
-        patches=(),
+        patches=patches,
         calls=(),
         predicates=(),
         literals=(),
@@ -73,7 +77,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         added_names=effects.added_names,
         submodule_stubs=effects.submodule_stubs,
         loaded_names=_loaded_names(notes),
-        unfolded_targets=0,
+        unfolded_targets=unfolded,
         has_suppressions=has_suppressions,
         fragments=fragments,
     )

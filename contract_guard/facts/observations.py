@@ -89,9 +89,9 @@ class Observations:
         self.loaded: set[str] = set()
         self.subscript_stores: list[tuple[ast.Subscript, ast.expr | None, Here]] = []
         self.attribute_stores: list[tuple[ast.Attribute, Here]] = []  # on other than names
-        self.named_subscripts: dict[tuple[ScopeRecord, str], ast.Subscript] = {}
         self.nonlocal_bindings: list[tuple[ScopeRecord, str]] = []
-        self.named_calls: dict[tuple[ScopeRecord, str], ast.Call] = {}
+        # What `name = value` or `with value as name` binds, None where there are several.
+        self.named_values: dict[tuple[ScopeRecord, str], ast.expr | None] = {}
         self.loops: dict[tuple[ScopeRecord, str], ast.expr] = {}  # loop variable -> iterable
 
     def scope_index(self, scope: ScopeRecord) -> int:

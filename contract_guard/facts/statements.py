@@ -119,13 +119,13 @@ class StatementReader(ExpressionReader):
         here = self._here(node)
         value = node.value
         target = node.targets[0]
-        if isinstance(value, ast.Call) and isinstance(target, ast.Name):
-            if len(node.targets) == 1 and importer_name(value):
+        if isinstance(target, ast.Name):
+            if isinstance(value, ast.Call) and len(node.targets) == 1 and importer_name(value):
                 self._bound_import_call(target, value, node)
                 return
-            self.notes.named_calls[self.scope, target.id] = value
-        elif isinstance(value, ast.Subscript) and isinstance(target, ast.Name):
-            self.notes.named_subscripts[self.scope, target.id] = value
+            key = (self.scope, target.id)
+            named = self.notes.named_values
+            named[key] = value if key not in named else None
         self.expressions((value,), here)
         for target in node.targets:
             self.target(target, "assign", here, value)
@@ -304,8 +304,8 @@ class StatementReader(ExpressionReader):
             context = item.context_expr
             self.expressions((context,), here)
             if item.optional_vars is not None:
-                if isinstance(context, ast.Call) and isinstance(item.optional_vars, ast.Name):
-                    self.notes.named_calls[self.scope, item.optional_vars.id] = context
+                if isinstance(item.optional_vars, ast.Name):
+                    self.notes.named_values[self.scope, item.optional_vars.id] = context
                 self.target(item.optional_vars, "with", here)
             guard = context_guard(context, guard) or guard
         self._guarded_block(guard, node.body)
