@@ -86,8 +86,9 @@ def code_stamp(directory: Path) -> bytes:
     for place, names, files in os.walk(directory):
         names[:] = sorted(name for name in names if name != "__pycache__")
         for name in sorted(files):
-            stat = os.stat(f"{place}/{name}")  # noqa: PTH116 - on the path of every run
-            stamp.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+            with suppress(FileNotFoundError):  # an editor's file, gone since it was listed
+                stat = os.stat(f"{place}/{name}")  # noqa: PTH116 - on the path of every run
+                stamp.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     return stamp.digest()
 
 
@@ -110,11 +111,7 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
         if directory is None:
             return
-        variant = hashlib.sha256(
-            f"{_FORMAT} {SCHEMA} {sys.implementation.cache_tag} {__version__}".encode()
-            + code_stamp(Path(__file__).parent.parent / "facts")
-        ).hexdigest()[:16]
-        self._path = directory / f"facts-{variant}.sqlite3"
+        self._path = directory / f"facts-{_variant()}.sqlite3"
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -342,6 +339,14 @@ def _bytes(connection: sqlite3.Connection) -> int:
         for name in ("page_size", "page_count", "freelist_count")
     )
     return size * (pages - free)
+
+
+def _variant() -> str:
+    """What facts depend on beside the source: the schema, the parser and the extractor."""
+    package = Path(__file__).parent.parent
+    known = f"{_FORMAT} {SCHEMA} {sys.implementation.cache_tag} {__version__}".encode()
+    code = code_stamp(package / "facts") + code_stamp(package / "mirrors")
+    return hashlib.sha256(known + code).hexdigest()[:16]
 
 
 def _today() -> int:

@@ -5,7 +5,6 @@ The table stands in `pyproject.toml`, or its keys alone in `.contract_guard.toml
 line that names the file and the key.
 """
 
-import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -256,5 +255,7 @@ def _bad_key(field: str, values: Mapping[str, Any]) -> str:
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:
+    import difflib  # only for a mistake
+
     close = difflib.get_close_matches(word.replace("_", "-"), sorted(words), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""

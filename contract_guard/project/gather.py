@@ -1,5 +1,6 @@
 """The facts of files: from the cache where their bytes are known, from `extract` otherwise."""
 
+import gc
 import hashlib
 import os
 import time
@@ -44,6 +45,8 @@ def gather(root: Path, files: Sequence[FoundFile], cache: Cache, jobs: int) -> G
         with closing(pool.extract_all(gatherer.unknown(missed), jobs=jobs)) as extracted:
             for source, data in extracted:
                 gatherer.take_new(source, data)
+        # The facts stay as long as the tree does; later collections need not look through them.
+        gc.freeze()
     gatherer.flush()
     gathered = gatherer.gathered
     gathered.files = dict(sorted(gathered.files.items()))

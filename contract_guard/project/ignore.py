@@ -1,6 +1,7 @@
 """Ignore rules: git's, for files that git does not track, and the configuration's `exclude`."""
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ from contract_guard.project.git_index import find_git_directory, tracked_paths
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Bounds on what a hostile repository may ask of the regular expressions behind a pattern: the
-# time to match grows with the power of the number of stars.
+# Bounds on what a hostile repository may ask for. The time to match a pattern's regular
+# expression grows with the power of the number of its wildcards.
 _MOST_BYTES = 1 << 18
-_MOST_STARS = 3
+_MOST_PATTERNS = 3_000
+_MOST_WILDCARDS = 3
 
 
 def exclude_spec(patterns: Sequence[str]) -> "GitIgnoreSpec | None":
@@ -130,8 +132,10 @@ def _read_spec(path: str) -> "GitIgnoreSpec | None":
     lines = [
         line
         for line in text.decode("utf-8", "surrogateescape").splitlines()
-        if line.strip() and not line.startswith("#") and line.count("*") <= _MOST_STARS
-    ]
+        if line.strip()
+        and not line.startswith("#")
+        and len(re.findall(r"\*+", line)) <= _MOST_WILDCARDS
+    ][:_MOST_PATTERNS]
     try:
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:

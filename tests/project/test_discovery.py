@@ -142,7 +142,8 @@ class TestGitIgnore:
     ) -> None:
         hostile = "a*a*a*a*a*a*a*a*a*a*a*b.py"
         long = "a" * 200 + ".py"
-        root = write({".gitignore": f"!\n{hostile}\ngen.py\n", "gen.py": "", long: ""})
+        rules = f"!\n{hostile}\ngen.py\n**/made/**/*.py\n"
+        root = write({".gitignore": rules, "gen.py": "", long: "", "a/made/b/c.py": ""})
         assert paths(root) == [long]
 
     def test_linked_worktree(self, write: Write, git: Git, tmp_path: Path) -> None:
@@ -217,9 +218,7 @@ def test_names_that_are_not_utf8(root: Path) -> None:
     ]
 
 
-def test_a_directory_that_cannot_be_listed(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_directory_that_cannot_be_listed(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write({"a.py": "", "closed/b.py": ""})
     scandir = os.scandir
 

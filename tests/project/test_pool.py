@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contract_guard.facts.extract import extract
 from contract_guard.project import encoding, pool
+from contract_guard.project.extraction import extract
 
 SOURCES = {f"m{number}.py": f"X{number} = {number}\n".encode() * 200 for number in range(60)}
 EXPECTED = {path: encoding.encode(extract(source)) for path, source in SOURCES.items()}
@@ -42,8 +42,8 @@ def test_an_error_in_this_process_is_not_hidden() -> None:
 
 SCRIPT = """
 import json, os, signal, sys, threading, time
-from contract_guard.facts.extract import extract
 from contract_guard.project import encoding, pool
+from contract_guard.project.extraction import extract
 
 pool.WORTH_WORKERS = 1
 pool.SHARE_BYTES = 40

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from contract_guard.errors import UserError
-from contract_guard.facts.extract import extract
 from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project import cache as cache_module
 from contract_guard.project import discovery, encoding, gather, pool
 from contract_guard.project.config import Config
+from contract_guard.project.extraction import extract
 from contract_guard.project.snapshot import Snapshot, SourceChanged, load
 
 Git = Callable[..., str]
