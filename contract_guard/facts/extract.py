@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable
 
 from contract_guard.facts.bindings import bindings_of
+from contract_guard.facts.calls import calls_of, literals_of
 from contract_guard.facts.classes import classes_of
 from contract_guard.facts.constants import Constants
 from contract_guard.facts.effects import ModuleEffects
@@ -12,6 +13,7 @@ from contract_guard.facts.model import FileFragments, ModuleFacts, Scope, Unread
 from contract_guard.facts.module_getattr import getattr_of
 from contract_guard.facts.observations import Observations
 from contract_guard.facts.patches import patches_of
+from contract_guard.facts.predicates import predicates_of
 from contract_guard.facts.pytest_facts import pytest_facts_of
 from contract_guard.facts.reader import read
 from contract_guard.facts.scopes import ScopeRecord
@@ -54,6 +56,9 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
     uses = uses_of(notes, imported)
     loads = loads_of(notes, imported)
     patches, unfolded = patches_of(notes, imported, texts)
+    calls = calls_of(notes)
+    predicates = predicates_of(notes)
+    literals = literals_of(notes)
     tests = pytest_facts_of(notes, constants)
     return ModuleFacts(
         lines=_line_count(notes.source),
@@ -65,9 +70,9 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         uses=uses,
         loads=loads,
         patches=patches,
-        calls=(),
-        predicates=(),
-        literals=(),
+        calls=calls,
+        predicates=predicates,
+        literals=literals,
         pytest=tests,
         exports=exports,
         exports_exact=exports_exact,

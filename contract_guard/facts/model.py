@@ -255,9 +255,11 @@ class Argument(_Fact, frozen=True):
 
 
 class Call(_Fact, frozen=True):
-    """A call with arguments that are names, attribute chains or literals: who binds what.
+    """A call that passes constants: who binds which parameter to what.
 
-    `function` is the dotted source of the callee.
+    `function` is the dotted source of the callee. `arguments` are those that are a name in
+    capitals (or end in one, `Color.RED`) which the module or an import binds, or an int that is
+    distinctive as in `LiteralUse`; calls without any are left out.
     """
 
     function: str
@@ -271,6 +273,9 @@ PredicateOp = Literal["==", "!=", "<", "<=", "in", "not in", "isin", "and", "or"
 
 class Predicate(_Fact, frozen=True):
     """A condition over a subject and module-level names: `(ids >= LO) & (ids < LO + 5)`.
+
+    Also over parameters of the function around (`ids == pad_id`), so that a rule can be followed
+    through calls.
 
     A tree in prefix form: `op` with `operands`, where an operand is another Predicate or source
     text. `>` and `>=` are written with the operands swapped; `&`, `torch.logical_and`, `and` all
@@ -290,7 +295,8 @@ class Predicate(_Fact, frozen=True):
 
 class LiteralUse(_Fact, frozen=True):
     """A distinctive literal inside a function body or a module constant: an int of at least
-    four digits that is no round number, or a string of at least 12 characters that is no prose.
+    four digits that is no round number, or a string of at least 12 characters that is no prose
+    and no dotted name.
     `value` is Python literal text."""
 
     value: str
