@@ -61,8 +61,7 @@ def test_all_keys(root: Path) -> None:
         ("gates = 1", "gates: expected a table, got an integer"),
         (
             "severity = {CG101 = 'eror'}",
-            "severity.CG101: 'eror' is not one of error, warning, note, off;"
-            " did you mean 'error'?",
+            "severity.CG101: 'eror' is not one of error, warning, note, off; did you mean 'error'?",
         ),
         ("severity = {CG101 = 1}", "severity.CG101: expected a string, got an integer"),
         (
@@ -119,8 +118,7 @@ class TestReadConfig:
         with pytest.raises(UserError) as error:
             read_config(root)
         assert str(error.value) == (
-            "pyproject.toml: [tool.contract_guard]: unknown key 'exclud';"
-            " did you mean 'exclude'?"
+            "pyproject.toml: [tool.contract_guard]: unknown key 'exclud'; did you mean 'exclude'?"
         )
 
     @pytest.mark.parametrize("content", ["[tool]\ncontract_guard = 1", "tool.contract_guard = []"])
