@@ -1,22 +1,126 @@
-"""What every detector takes: `Context` in, findings out."""
+"""What every detector takes and how it makes a finding."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple
 
-import msgspec
+from contract_guard.detectors.statement import cut, decode, normalise
+from contract_guard.facts.model import ModuleFacts, Span, Test, Unreadable
+from contract_guard.findings import (
+    Finding,
+    Impact,
+    Related,
+    Severity,
+    TestsLost,
+    fingerprint,
+)
+from contract_guard.registry.impact import ImportGraph
+from contract_guard.registry.index import Registry
 
-from contract_guard.findings import Finding
 
-if TYPE_CHECKING:
-    from contract_guard.registry.index import Registry
+class Site(NamedTuple):
+    """A consumer: the range to mark, its statement, and the scope and guard where it stands."""
+
+    path: str
+    facts: ModuleFacts
+    span: Span
+    statement: Span
+    scope: int
+    guard: int
+
+    @property
+    def test(self) -> Test | None:
+        """The test function around the site."""
+        tests = {test.scope: test for test in self.facts.pytest.tests}
+        scope = self.scope
+        while scope > 0 and tests:
+            if scope in tests:
+                return tests[scope]
+            scope = self.facts.scopes[scope].parent
+        return None
 
 
-class Context(msgspec.Struct, frozen=True):
-    """`read` gives the bytes of a file of the project by its relative path; it is called only
-    for files that have something to say."""
+class Context:
+    """What a detector may ask, and what several of them need, computed once.
 
-    registry: "Registry"
-    read: Callable[[str], bytes]
+    `read` gives the bytes of a file of the project by its relative path; it is called only for
+    files that have something to say. `unreadable` are files and directories without facts.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        read: Callable[[str], bytes],
+        unreadable: Mapping[str, Unreadable],
+    ) -> None:
+        self.registry = registry
+        self.read = read
+        self.unreadable = unreadable
+        self._texts: dict[str, str] = {}
+
+    @cached_property
+    def imports(self) -> ImportGraph:
+        return ImportGraph(self.registry)
+
+    @cached_property
+    def definitions(self) -> dict[str, list[str]]:
+        """Symbols of what modules outside of tests define themselves, by own name."""
+        found: dict[str, list[str]] = {}
+        for module in self.registry.modules.all():
+            if not module.tree and self.registry.layout.is_test(module.path):
+                continue
+            for name, bindings in module.bindings.items():
+                if any(b.kind in ("function", "class", "assign", "type-alias") for b in bindings):
+                    found.setdefault(name, []).append(f"{module.name}:{name}")
+        return found
+
+    @cached_property
+    def module_names(self) -> list[str]:
+        """Dotted names of all modules, sorted."""
+        return sorted({module.name for module in self.registry.modules.all()})
+
+    def text(self, path: str) -> str:
+        found = self._texts.get(path)
+        if found is None:
+            found = self._texts[path] = decode(self.read(path))
+        return found
+
+    def finding(
+        self,
+        rule: str,
+        severity: Severity,
+        site: Site,
+        symbol: str,
+        message: str,
+        help_: str,
+        *,
+        impact: Impact | None = None,
+        lost: TestsLost | None = None,
+        related: tuple[Related, ...] = (),
+        identity: str | None = None,
+    ) -> Finding:
+        """A finding at `site`; `identity` takes the place of the statement in the fingerprint."""
+        test = site.test
+        if identity is None:
+            identity = normalise(cut(self.text(site.path), site.statement))
+        qualname = site.facts.scopes[site.scope].qualname
+        return Finding(
+            rule=rule,
+            severity=severity,
+            impact=impact,
+            path=site.path,
+            line=site.span.line,
+            column=site.span.column,
+            end_line=site.span.end_line,
+            end_column=site.span.end_column,
+            symbol=symbol,
+            test=f"{site.path}::{test.qualname.replace('.', '::')}" if test else None,
+            tests_lost=lost,
+            message=message,
+            help=help_,
+            fingerprint=fingerprint(rule, site.path, qualname, symbol, identity),
+            related=related,
+        )
 
 
 Detector = Callable[[Context], Iterable[Finding]]

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable
 
 from contract_guard.detectors.base import Context
 from contract_guard.detectors.suppress import Suppression
-from contract_guard.facts.model import Unreadable
 from contract_guard.findings import Finding, fingerprint
 
 _ADVICE = {
@@ -38,25 +37,24 @@ _ADVICE = {
 
 def unreadable(context: Context) -> Iterable[Finding]:
     """CG903: files of the project from which no facts could be taken."""
-    for path, facts in context.registry.tree.files.items():
-        if isinstance(facts, Unreadable):
-            what, advice = _ADVICE[facts.reason]
-            detail = f" ({facts.detail})" if facts.detail else ""
-            line, column = facts.line or 1, facts.column or 1
-            yield Finding(
-                rule="CG903",
-                severity="warning",
-                path=path,
-                line=line,
-                column=column,
-                end_line=line,
-                end_column=column + 1,
-                symbol=path,
-                message=f"this file {what}{detail}: its module is unknown, and so is what others "
-                "take from it",
-                help=advice,
-                fingerprint=fingerprint("CG903", path, "", path, facts.reason),
-            )
+    for path, facts in context.unreadable.items():
+        what, advice = _ADVICE[facts.reason]
+        detail = f" ({facts.detail})" if facts.detail else ""
+        line, column = facts.line or 1, facts.column or 1
+        yield Finding(
+            rule="CG903",
+            severity="warning",
+            path=path,
+            line=line,
+            column=column,
+            end_line=line,
+            end_column=column + 1,
+            symbol=path,
+            message=f"this file {what}{detail}: its module is unknown, and so is what others "
+            "take from it",
+            help=advice,
+            fingerprint=fingerprint("CG903", path, "", path, facts.reason),
+        )
 
 
 def unused_suppressions(

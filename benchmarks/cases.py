@@ -1,0 +1,183 @@
+"""Replay recorded cases of drift through `contract-guard check` and count found, missed, false.
+
+    python benchmarks/cases.py --cases cases.jsonl --open-refs head_open_refs.jsonl --repos DIR
+
+DIR holds git clones by the name of their repository (`flashinfer`, `vllm-ascend`, ...). Each case
+that can be replayed is checked at the commit that broke it, in a temporary directory, from
+`git archive`; cases without such a commit, and the open references, at the newest commit.
+`--against DIST=PATH` gives the other package that the cases of a plug-in repository need.
+
+Exit code 1 if anything is missed or false.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+KINDS = ("K1", "K2", "K6", "K7")
+SELECT = "CG101,CG102,CG103,CG104,CG105,CG106"
+LINES_APART = 3  # a case may name the first line of a statement that is spread over several
+
+_PLACE = re.compile(r"([\w./-]+\.py)(?::(\d+))?")
+_DOTTED = re.compile(r"\b[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
+
+
+class Row(NamedTuple):
+    """One thing to look up in the findings of `repo` at `revision`.
+
+    `places` are (path, line or None); `symbols` are dotted names. A row that must be reported
+    needs one finding at its first place for its symbol; one that must not may have none.
+    """
+
+    id: str
+    kind: str
+    repo: str
+    revision: str
+    report: bool
+    places: tuple[tuple[str, int | None], ...]
+    symbols: tuple[str, ...]
+
+
+def case_rows(path: Path) -> Iterator[Row | str]:
+    """Rows of a cases file; a string says why a case is left out."""
+    for case in map(json.loads, path.read_text("utf-8").splitlines()):
+        if case["kind"] not in KINDS:
+            continue
+        if not case["replayable"]:
+            yield f"{case['id']}: cannot be replayed"
+            continue
+        expected, commit = case["expected"], case["breaking_commit"]
+        revision = commit["sha"] if isinstance(commit, dict) else "HEAD"
+        if expected["report"] and revision == "HEAD" and case["fixing_commit"]:
+            revision = case["fixing_commit"]["sha"] + "^"
+        places = [(expected.get("file"), expected.get("line"))] if expected.get("file") else []
+        symbols = [expected["symbol"]] if expected.get("symbol") else []
+        if not expected["report"]:
+            text = case["consumer"]
+            places = [(name, int(line) if line else None) for name, line in _PLACE.findall(text)]
+            symbols = [name for name in _DOTTED.findall(text) if not name.endswith(".py")]
+        yield Row(
+            case["id"],
+            case["kind"],
+            case["repo"].rpartition("/")[2],
+            revision,
+            expected["report"],
+            tuple(places),
+            tuple(symbols),
+        )
+
+
+def open_rows(path: Path) -> Iterator[Row]:
+    for number, ref in enumerate(map(json.loads, path.read_text("utf-8").splitlines()), start=1):
+        target = ref["target"].removesuffix(".None")
+        yield Row(
+            f"open-{number:02}",
+            "open",
+            ref["repo"],
+            "HEAD",
+            ref["expect_report"],
+            ((ref["file"], ref["line"]),),
+            (target,) if ref["expect_report"] else (),
+        )
+
+
+def dotted(symbol: str) -> str:
+    return symbol.replace(":", ".")
+
+
+def matches(row: Row, finding: dict[str, Any]) -> bool:
+    """Whether the finding is about the row: same place, and the symbol or a part of its path."""
+    name = dotted(finding["symbol"])
+    at_place = any(
+        finding["path"] == path
+        and (
+            line is None
+            or finding["line"] - LINES_APART <= line <= finding["end_line"] + LINES_APART
+        )
+        for path, line in row.places
+    )
+    fits = any(symbol == name or symbol.startswith(f"{name}.") for symbol in row.symbols)
+    if row.report:
+        named = not row.symbols or fits or row.symbols[0].endswith(".*")
+        return named and (at_place or not row.places)
+    return at_place or (fits and not row.places)
+
+
+class Checker:
+    """Findings of a repository at a revision, each computed once."""
+
+    def __init__(self, repos: Path, against: list[str], scratch: Path) -> None:
+        self._repos, self._against, self._scratch = repos, against, scratch
+        self.findings = cache(self._findings)
+
+    def _findings(self, repo: str, revision: str) -> list[dict[str, Any]]:
+        with tempfile.TemporaryDirectory(dir=self._scratch) as root:
+            archive = subprocess.Popen(
+                ["git", "-C", self._repos / repo, "archive", revision], stdout=subprocess.PIPE
+            )
+            subprocess.run(["tar", "-x", "-C", root], stdin=archive.stdout, check=True)
+            if archive.wait() != 0:
+                raise SystemExit(f"{repo}: git archive {revision} failed")
+            return check(Path(root), self._against)
+
+
+def check(root: Path, against: list[str]) -> list[dict[str, Any]]:
+    call = "from contract_guard.cli.main import main; main()"
+    options = ["--format", "json", "--root", str(root), "--select", SELECT, "--exit-zero"]
+    options += [option for dist in against for option in ("--against", dist)]
+    command = [sys.executable, "-c", call, "check", *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"contract-guard failed on {root}: {done.stderr.strip()}")
+    return json.loads(done.stdout)["findings"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--cases", type=Path)
+    parser.add_argument("--open-refs", type=Path)
+    parser.add_argument("--repos", type=Path, required=True)
+    parser.add_argument("--against", action="append", default=[], metavar="DIST=PATH")
+    parser.add_argument("--only", action="append", default=[], metavar="ID")
+    parser.add_argument("--scratch", type=Path, help="where to unpack (default: the system's)")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for row in case_rows(options.cases) if options.cases else ():
+        if isinstance(row, str):
+            print(f"left out  {row}")
+        else:
+            rows.append(row)
+    if options.open_refs:
+        rows += open_rows(options.open_refs)
+    if options.only:
+        rows = [row for row in rows if row.id in options.only]
+    checker = Checker(options.repos, options.against, options.scratch)
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        if not (options.repos / row.repo).is_dir():
+            verdict, hits = "no clone", []
+        else:
+            hits = [f for f in checker.findings(row.repo, row.revision) if matches(row, f)]
+            verdict = (
+                ("found" if hits else "missed") if row.report else ("false" if hits else "quiet")
+            )
+        counts.setdefault(row.kind, Counter())[verdict] += 1
+        print(f"{verdict:8}  {row.id:8} {row.repo} {row.revision[:12]} {' '.join(row.symbols)}")
+        for hit in hits if verdict == "false" else ():
+            print(f"          {hit['path']}:{hit['line']} {hit['rule']} {hit['symbol']}")
+    print()
+    for kind, count in counts.items():
+        print(kind, ", ".join(f"{number} {verdict}" for verdict, number in sorted(count.items())))
+    return int(any(count["missed"] or count["false"] for count in counts.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

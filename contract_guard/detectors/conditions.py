@@ -1,0 +1,47 @@
+"""Where a failing name is expected, or never reached: what stands there is no fault."""
+
+import re
+
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.model import Guard
+from contract_guard.registry import guards
+from contract_guard.registry.guards import Error
+
+_SKIPPED_MODULE = re.compile(r"""importorskip\(\s*["']([.\w]+)["']""")
+
+
+def is_excused(context: Context, site: Site, error: Error) -> bool:
+    """Whether `error` at the site is caught or expected, or the site is not meant to be reached
+    when the name is not there. Both sides of a version test are excused: each may be meant for
+    another version."""
+    facts, guard = site.facts, site.guard
+    return guard >= 0 and (
+        guards.type_checking(facts, guard)
+        or guards.fallback(facts, guard)
+        or guards.caught(facts, guard, error)
+        or any(_ends_before(context, site.path, each) for each in guards.chain(facts, guard))
+    )
+
+
+def _ends_before(context: Context, path: str, guard: Guard) -> bool:
+    if guard.kind == "skip":
+        return _always_skips(context, path, guard.text)
+    return guard.kind in ("unreachable", "version")
+
+
+def _always_skips(context: Context, path: str, text: str) -> bool:
+    """A skip without condition, or `importorskip` of a module that is gone (CG105's matter)."""
+    match = _SKIPPED_MODULE.search(text)
+    if match is None:
+        return True
+    return context.registry.resolve_dotted(match[1], path).status == "missing"
+
+
+def condition(site: Site) -> str:
+    """The source of the conditions under which the site runs, "" for always."""
+    texts = [
+        f"not ({guard.text})" if guard.negated else guard.text
+        for guard in guards.chain(site.facts, site.guard)
+        if guard.kind in ("if", "platform") and guard.text
+    ]
+    return " and ".join(reversed(texts))

@@ -1,0 +1,111 @@
+"""CG106 missing fixtures, where the project itself explains what happened to the name."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from contract_guard.detectors import cost
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.model import ModuleFacts, Test
+from contract_guard.findings import Finding
+
+_KNOWN_DECORATORS = frozenset(
+    {"staticmethod", "classmethod", "patch", "object", "multiple", "dict"}
+)
+_CLOSE = 0.85
+
+
+def missing_fixtures(context: Context) -> Iterable[Finding]:
+    """CG106. A fixture that the project does not know at all may come from an installed plugin,
+    and is not reported."""
+    registry = context.registry
+    everywhere: dict[str, list[str]] = {}
+    for path, facts in registry.facts():
+        for fixture in facts.pytest.fixtures:
+            everywhere.setdefault(fixture.name, []).append(path)
+    for path, facts in registry.facts():
+        if not facts.pytest.tests or not registry.layout.is_test_module(path):
+            continue
+        visible = _visible(context, path)
+        if visible is None:
+            continue
+        decorators = _decorators(facts)
+        for test in facts.pytest.tests:
+            if all(_is_known(d) for d in decorators.get(test.qualname, ("?",))):
+                yield from _of_test(context, path, facts, test, visible, everywhere)
+
+
+def _of_test(
+    context: Context,
+    path: str,
+    facts: ModuleFacts,
+    test: Test,
+    visible: set[str],
+    everywhere: dict[str, list[str]],
+) -> Iterator[Finding]:
+    for name in test.arguments:
+        if name in visible:
+            continue
+        close = get_close_matches(name, visible, n=1, cutoff=_CLOSE)
+        if name in everywhere:
+            help_ = f"`{name}` is a fixture of {everywhere[name][0]}, which this test does not see"
+        elif close:
+            help_ = f"renamed to `{close[0]}`?"
+        else:
+            continue
+        site = Site(path, facts, test.span, test.span, test.scope, -1)
+        yield context.finding(
+            "CG106",
+            "warning",
+            site,
+            name,
+            f"no fixture `{name}` is visible here: this test fails when it is set up",
+            help_,
+            impact="runtime-error",
+            lost=cost.total(cost.around(context, site)),
+            identity=name,
+        )
+
+
+def _visible(context: Context, path: str) -> set[str] | None:
+    """Names of the project's fixtures that tests of the file see; None where that is not known."""
+    registry = context.registry
+    names: set[str] = set()
+    queue = [path, *registry.layout.conftests(path)]
+    seen = set(queue)
+    while queue:
+        facts = registry.tree.files.get(queue.pop())
+        if not isinstance(facts, ModuleFacts) or facts.dynamic or facts.getattr_open:
+            return None
+        if "pytest_generate_tests" in facts.pytest.hooks or any(
+            i.name == "*" for i in facts.imports
+        ):
+            return None
+        names |= {fixture.name for fixture in facts.pytest.fixtures}
+        # A fixture may be imported, or be made by a call: any name of the module counts.
+        names |= {binding.name for binding in facts.bindings}
+        for plugin in facts.pytest.plugins:
+            found = registry.resolve_dotted(plugin, path)
+            if found.producer is None or found.producer.kind != "module":
+                return None
+            if found.producer.path not in seen:
+                seen.add(found.producer.path)
+                queue.append(found.producer.path)
+    return names
+
+
+def _decorators(facts: ModuleFacts) -> dict[str, tuple[str, ...]]:
+    """Decorators of each function that may be a test, with those of its class; "?" for a class
+    whose bases may bring fixtures."""
+    found = {b.name: b.decorators for b in facts.bindings if b.kind == "function"}
+    for owner in facts.classes:
+        qualname = facts.scopes[owner.scope].qualname
+        unknown = ("?",) * any(base != "object" for base in owner.bases)
+        for member in owner.members:
+            decorators = (*member.decorators, *owner.decorators, *unknown)
+            found[f"{qualname}.{member.name}"] = decorators
+    return found
+
+
+def _is_known(decorator: str) -> bool:
+    *heads, last = decorator.split(".")
+    return "mark" in heads or last in _KNOWN_DECORATORS

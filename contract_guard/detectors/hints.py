@@ -1,0 +1,80 @@
+"""What took the place of a name that is gone: the text of `help`."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from contract_guard.detectors.base import Context
+from contract_guard.registry.modules import Module
+
+_CLOSE = 0.6
+_AT_MOST = 3
+
+
+def for_name(context: Context, path: str, module: str, name: str) -> str:
+    """Help for `name`, which `module` does not have, to the reader of the file `path`."""
+    elsewhere = [s for s in context.definitions.get(name, ()) if not s.startswith(f"{module}:")]
+    places = _listed(dict.fromkeys(s.partition(":")[0] for s in elsewhere))
+    found = context.registry.modules.named(module)
+    inside = [owner for each in found for owner in _classes_with(each, name)]
+    if inside:
+        return f"`{name}` is a member of class `{module}:{inside[0]}`"
+    if places and len(elsewhere) <= _AT_MOST:
+        return f"now in {places}: take it from there"
+    close = _close(name, [n for each in found for n in _names(each)])
+    if close:
+        return f"renamed to {_listed(close)}?"
+    if places:
+        return f"modules with that name: {places}"
+    return f"use what took the place of `{name}`, or remove what depends on it"
+
+
+def for_member(context: Context, module: str, owner: str, name: str) -> str:
+    """Help for an attribute that class `owner` of `module` does not have."""
+    members = [
+        member.name
+        for each in context.registry.modules.named(module)
+        for class_ in each.classes.get(owner, ())
+        for member in class_.members
+    ]
+    close = _close(name, members)
+    if close:
+        return f"renamed to {_listed(close)}?"
+    return f"use what took the place of `{name}`, or remove what depends on it"
+
+
+def for_module(context: Context, path: str, module: str, name: str | None) -> str:
+    """Help for a module that is gone, from which `name` was imported."""
+    homes = context.definitions.get(name, []) if name else []
+    if homes and len(homes) <= _AT_MOST:
+        places = _listed(dict.fromkeys(symbol.partition(":")[0] for symbol in homes))
+        return f"`{name}` is now in {places}: import it from there"
+    last = module.rpartition(".")[2]
+    moved = [other for other in context.module_names if other.endswith(f".{last}")]
+    if moved and len(moved) <= _AT_MOST:
+        return f"moved to {_listed(moved)}?"
+    close = _close(module, context.module_names)
+    if close:
+        return f"renamed to {_listed(close)}?"
+    return f"import what took the place of `{module}`; if a build makes it, see `dynamic-names`"
+
+
+def _names(module: Module) -> Iterable[str]:
+    return [name for name in module.bindings if not name.startswith("__")]
+
+
+def _classes_with(module: Module, name: str) -> list[str]:
+    return [
+        qualname
+        for qualname, classes in module.classes.items()
+        if any(member.name == name for class_ in classes for member in class_.members)
+    ]
+
+
+def _close(name: str, names: Iterable[str]) -> list[str]:
+    return get_close_matches(name, sorted(set(names)), n=2, cutoff=_CLOSE)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [f"`{name}`" for name in names]
+    more = len(shown) - _AT_MOST
+    return ", ".join(shown[:_AT_MOST]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,121 @@
+"""CG101 missing names, CG102 missing attributes, CG104 missing modules."""
+
+import re
+from collections.abc import Iterable
+
+from contract_guard.detectors import conditions, cost, hints
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.model import Import, Span
+from contract_guard.findings import Finding
+from contract_guard.registry.model import Resolution
+
+_MODULE_PART = re.compile(r"(?:from|import)\s+([.\w]+)")
+
+
+def missing_imports(context: Context) -> Iterable[Finding]:
+    """CG101 and CG104. Guarded imports are the matter of CG105."""
+    registry = context.registry
+    for path, facts in registry.facts():
+        gone: set[tuple[Span, str]] = set()
+        for imp in facts.imports:
+            if imp.form == "importorskip":
+                continue
+            resolution = registry.resolve_import(path, imp)
+            if resolution.status != "missing":
+                continue
+            site = Site(path, facts, imp.span, imp.statement, imp.scope, imp.guard)
+            error = "ModuleNotFoundError" if resolution.missing_module else "ImportError"
+            if conditions.is_excused(context, site, error):
+                continue
+            if not resolution.missing_module:
+                yield _missing_name(context, site, imp, resolution)
+            elif (imp.statement, resolution.symbol) not in gone:
+                gone.add((imp.statement, resolution.symbol))
+                yield _missing_module(context, site, imp, resolution)
+
+
+def _missing_name(context: Context, site: Site, imp: Import, resolution: Resolution) -> Finding:
+    module, _, name = resolution.symbol.partition(":")
+    if imp.name == "*":
+        what = f"`__all__` of `{module}` lists `{name}`, which is not there"
+    elif resolution.reason == "type-checking-only":
+        what = f"`{module}` binds `{name}` for type checkers only"
+    elif resolution.reason == "deleted":
+        what = f"`{module}` deletes `{name}` after its use"
+    else:
+        what = f"`{module}` has no name `{name}`"
+    spread = cost.of_failure(context, site, "ImportError")
+    return context.finding(
+        "CG101",
+        "error",
+        site,
+        resolution.symbol,
+        f"{what}: {spread.text}",
+        hints.for_name(context, site.path, module, name),
+        impact=spread.impact,
+        lost=spread.lost,
+        related=spread.related,
+        identity=f"from {'.' * imp.level}{imp.module} import {imp.name}",
+    )
+
+
+def _missing_module(context: Context, site: Site, imp: Import, resolution: Resolution) -> Finding:
+    spread = cost.of_failure(context, site, "ModuleNotFoundError")
+    return context.finding(
+        "CG104",
+        "error",
+        site._replace(span=_module_span(context, site, imp)),
+        resolution.symbol,
+        f"there is no module `{resolution.symbol}`: {spread.text}",
+        hints.for_module(context, site.path, resolution.symbol, imp.name),
+        impact=spread.impact,
+        lost=spread.lost,
+        related=spread.related,
+        identity=f"import {'.' * imp.level}{imp.module}",
+    )
+
+
+def _module_span(context: Context, site: Site, imp: Import) -> Span:
+    """The range of `pkg.gone` in `from pkg.gone import a, b`; of the alias in other forms."""
+    if imp.form != "from":
+        return imp.span
+    line, column = imp.statement.line, imp.statement.column
+    text = context.text(site.path).split("\n")[line - 1][column - 1 :]
+    match = _MODULE_PART.match(text)
+    if match is None:
+        return imp.span
+    return Span(line, column + match.start(1), line, column + match.end(1))
+
+
+def missing_attributes(context: Context) -> Iterable[Finding]:
+    """CG102: reading an attribute that a module does not have."""
+    registry = context.registry
+    for path, facts in registry.facts():
+        for use in facts.uses:
+            if use.context != "load":
+                continue
+            resolution = registry.resolve_use(path, use)
+            if resolution.status != "missing" or "." in resolution.symbol.partition(":")[2]:
+                continue
+            line, column = use.ends[resolution.depth + 1]
+            span = Span(use.span.line, use.span.column, line, column)
+            site = Site(path, facts, span, use.statement, use.scope, use.guard)
+            if conditions.is_excused(context, site, "AttributeError"):
+                continue
+            yield _missing_attribute(context, site, resolution)
+
+
+def _missing_attribute(context: Context, site: Site, resolution: Resolution) -> Finding:
+    module, _, name = resolution.symbol.partition(":")
+    spread = cost.of_failure(context, site, "AttributeError")
+    return context.finding(
+        "CG102",
+        "error",
+        site,
+        resolution.symbol,
+        f"module `{module}` has no attribute `{name}`: {spread.text}",
+        hints.for_name(context, site.path, module, name),
+        impact=spread.impact,
+        lost=spread.lost,
+        related=spread.related,
+    )

@@ -1,0 +1,188 @@
+"""CG103 stale patch targets, and patches that change nothing."""
+
+import builtins
+from collections.abc import Iterable, Iterator
+
+from contract_guard.detectors import conditions, cost, hints
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.model import ModuleFacts, PatchTarget
+from contract_guard.findings import Finding
+from contract_guard.registry.model import Resolution
+from contract_guard.registry.modules import Module
+
+_SETTERS = ("setattr", "delattr")
+
+
+def stale_targets(context: Context) -> Iterable[Finding]:
+    """CG103, all forms."""
+    takers = Takers(context)
+    for path, facts in context.registry.facts():
+        for patch in facts.patches:
+            yield from _of_patch(context, takers, path, facts, patch)
+        yield from _of_assignments(context, takers, path, facts)
+
+
+def _of_patch(
+    context: Context, takers: "Takers", path: str, facts: ModuleFacts, patch: PatchTarget
+) -> Iterator[Finding]:
+    if patch.attribute is None and patch.imported:
+        return  # `patch.dict(module.TABLE)` reads an attribute: CG102
+    resolution = context.registry.resolve_patch(path, patch)
+    site = Site(path, facts, patch.span, patch.statement, patch.scope, patch.guard)
+    if resolution.status == "exists":
+        if patch.form not in _SETTERS and resolution.producer is not None:
+            yield from _ineffective(context, takers, site, resolution)
+    elif resolution.status == "missing" and not _is_allowed(patch, resolution):
+        if patch.form == "setattr":
+            yield from _created(context, takers, site, resolution)
+        else:
+            error = "ModuleNotFoundError" if resolution.missing_module else "AttributeError"
+            if not conditions.is_excused(context, site, error):
+                yield _missing(context, site, patch, resolution)
+
+
+def _is_allowed(patch: PatchTarget, resolution: Resolution) -> bool:
+    """Whether the patch itself makes the name, or does not mind that there is none."""
+    if resolution.missing_module:
+        return False
+    if patch.create or not patch.raising:
+        return True
+    name = resolution.symbol.rpartition(":")[2]
+    return patch.form.startswith("mock") and hasattr(builtins, name)
+
+
+def _missing(context: Context, site: Site, patch: PatchTarget, resolution: Resolution) -> Finding:
+    owner, _, name = resolution.symbol.partition(":")
+    head, _, attribute = name.rpartition(".")
+    if resolution.missing_module:
+        what, error = f"there is no module `{owner}`", "ModuleNotFoundError"
+        help_ = hints.for_module(context, site.path, owner, None)
+    elif head:
+        what, error = f"class `{owner}:{head}` has no attribute `{attribute}`", "AttributeError"
+        help_ = hints.for_member(context, owner, head, attribute)
+    else:
+        what, error = f"module `{owner}` has no attribute `{name}`", "AttributeError"
+        help_ = hints.for_name(context, site.path, owner, name)
+    spread = cost.of_patch(context, site, patch.decorator)
+    return context.finding(
+        "CG103",
+        "error",
+        site,
+        resolution.symbol,
+        f"{what}: the patch raises {error}, {spread.text}",
+        help_,
+        impact=spread.impact,
+        lost=spread.lost,
+    )
+
+
+def _ineffective(
+    context: Context, takers: "Takers", site: Site, resolution: Resolution
+) -> Iterator[Finding]:
+    """A name that its module binds by import alone, and that nobody looks up there."""
+    owner, _, name = resolution.symbol.partition(":")
+    module = takers.module(owner)
+    if module is None or module.facts is None or not name or "." in name:
+        return
+    bindings = module.bindings.get(name, [])
+    if not bindings or any(binding.imported < 0 for binding in bindings):
+        return
+    if name in module.facts.loaded_names or takers.takes(module, name):
+        return
+    where = resolution.producer.symbol if resolution.producer else ""
+    yield context.finding(
+        "CG103",
+        "warning",
+        site,
+        resolution.symbol,
+        f"the patch changes nothing: `{owner}` imports `{name}` and never uses it, and nothing "
+        "takes it from there",
+        f"patch it where it is looked up; it is defined as `{where}`",
+        impact="silent",
+    )
+
+
+def _of_assignments(
+    context: Context, takers: "Takers", path: str, facts: ModuleFacts
+) -> Iterator[Finding]:
+    for use in facts.uses:
+        if use.context == "store":
+            resolution = context.registry.resolve_use(path, use)
+            if resolution.status == "missing" and resolution.depth == len(use.chain) - 1:
+                site = Site(path, facts, use.span, use.statement, use.scope, use.guard)
+                yield from _created(context, takers, site, resolution)
+
+
+def _created(
+    context: Context, takers: "Takers", site: Site, resolution: Resolution
+) -> Iterator[Finding]:
+    """An assignment that makes a new name in a module, which nobody reads."""
+    owner, _, name = resolution.symbol.partition(":")
+    module = takers.module(owner)
+    if module is None or not name or "." in name:
+        return
+    if conditions.is_excused(context, site, "AttributeError") or takers.reads(module, name, site):
+        return
+    yield context.finding(
+        "CG103",
+        "warning",
+        site,
+        resolution.symbol,
+        f"the assignment replaces nothing: `{owner}` has no `{name}`, and nothing reads it",
+        hints.for_name(context, site.path, owner, name),
+        impact="silent",
+    )
+
+
+class Takers:
+    """Who takes which name from which module; built when first asked."""
+
+    def __init__(self, context: Context) -> None:
+        self._registry = context.registry
+        self._taken: set[tuple[str, str]] | None = None
+
+    def module(self, dotted: str) -> Module | None:
+        named = self._registry.modules.named(dotted)
+        return named[0] if len(named) == 1 else None
+
+    def takes(self, module: Module, name: str) -> bool:
+        """Whether another module imports the name from this one, or reads it as its attribute."""
+        if self._taken is None:
+            self._taken = set(self._find_taken())
+        return (module.path, name) in self._taken or (module.path, "*") in self._taken
+
+    def _find_taken(self) -> Iterator[tuple[str, str]]:
+        modules = self._registry.modules
+        for module in modules.all():
+            facts = module.facts
+            if facts is None:
+                continue
+            for imp in facts.imports:
+                if imp.name is not None:
+                    for source in modules.locate_import(module, imp).modules:
+                        yield source.path, imp.name
+            for use in facts.uses:
+                if use.context == "load":
+                    yield from self._read_by(module, use.imported, use.chain)
+
+    def _read_by(
+        self, module: Module, imported: Iterable[int], chain: tuple[str, ...]
+    ) -> Iterator[tuple[str, str]]:
+        for index in imported:
+            targets = self._registry.names.bound(module, index).targets
+            for part in chain:
+                modules = [target.module for target in targets if target.binding is None]
+                for found in modules:
+                    yield found.path, part
+                inner = [self._registry.names.find(found, part).targets for found in modules]
+                targets = tuple(target for found in inner for target in found)
+
+    def reads(self, module: Module, name: str, site: Site) -> bool:
+        """Whether any other file mentions the name at all, or this one reads it from the module."""
+        for other in self._registry.modules.all():
+            facts = other.facts
+            if facts is None or (other.path == site.path and not other.tree):
+                continue
+            if name in facts.loaded_names or any(imp.name == name for imp in facts.imports):
+                return True
+        return self.takes(module, name)

@@ -1,0 +1,118 @@
+"""All rules over one registry: selection, suppression comments, order."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import pathspec
+
+from contract_guard.detectors import constants, fixtures, guards, hygiene, names, patches
+from contract_guard.detectors.base import Context, Detector
+from contract_guard.detectors.suppress import Suppression, suppressions
+from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.findings import Finding, Severity
+from contract_guard.registry.index import Registry
+
+# Each detector with the rules whose findings it gives.
+DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
+    (frozenset({"CG101", "CG104"}), names.missing_imports),
+    (frozenset({"CG102"}), names.missing_attributes),
+    (frozenset({"CG103"}), patches.stale_targets),
+    (frozenset({"CG105"}), guards.dead_guards),
+    (frozenset({"CG106"}), fixtures.missing_fixtures),
+    (frozenset({"CG201", "CG202"}), constants.constant_imports),
+    (frozenset({"CG203"}), constants.copied_literals),
+    (frozenset({"CG204"}), constants.pinned_constants),
+    (frozenset({"CG903"}), hygiene.unreadable),
+)
+RULES: frozenset[str] = frozenset({"CG901"}).union(*(rules for rules, _ in DETECTORS))
+
+
+def run(
+    registry: Registry,
+    read: Callable[[str], bytes],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    severity: Mapping[str, Severity | Literal["off"]] | None = None,
+    known: Collection[str] = RULES,
+    unreadable: Mapping[str, Unreadable] | None = None,
+) -> list[Finding]:
+    """Findings of all selected rules, sorted, without those that a comment suppresses.
+
+    `select` and `ignore` hold rule ids or prefixes of them; an empty `select` means all rules,
+    and the longer of two that fit wins. The keys of `per_file_ignores` are gitignore patterns.
+    `severity` replaces a rule's own severity; "off" is as good as `ignore`. `known` are the ids
+    that a suppression comment may name, those of other commands too. `unreadable` are the files
+    and directories without facts, by default those of the registry's tree.
+    """
+    levels = severity or {}
+    chosen = {r for r in RULES if levels.get(r) != "off" and _is_selected(r, select, ignore)}
+    if unreadable is None:
+        files = registry.tree.files.items()
+        unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
+    context = Context(registry, read, unreadable)
+    found = [
+        finding
+        for rules, detect in DETECTORS
+        if not rules.isdisjoint(chosen)
+        for finding in detect(context)
+        if finding.rule in chosen
+    ]
+    found = _without_suppressed(context, found, chosen, known)
+    ignored = [
+        (pathspec.GitIgnoreSpec.from_lines([pattern]), tuple(rules))
+        for pattern, rules in (per_file_ignores or {}).items()
+    ]
+    kept = {
+        (finding.sort_key, finding.message): _with_level(finding, levels)
+        for finding in found
+        if not any(
+            finding.rule.startswith(rules) and spec.match_file(finding.path)
+            for spec, rules in ignored
+        )
+    }
+    return sorted(kept.values(), key=lambda finding: (finding.sort_key, finding.message))
+
+
+def _is_selected(rule: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+    chosen = max((len(prefix) for prefix in select or ("",) if rule.startswith(prefix)), default=-1)
+    dropped = max((len(prefix) for prefix in ignore if rule.startswith(prefix)), default=-1)
+    return chosen > dropped
+
+
+def _with_level(finding: Finding, levels: Mapping[str, Severity | Literal["off"]]) -> Finding:
+    level = levels.get(finding.rule, finding.severity)
+    if level in ("off", finding.severity):
+        return finding
+    return msgspec.structs.replace(finding, severity=level)
+
+
+def _without_suppressed(
+    context: Context, found: Iterable[Finding], chosen: set[str], known: Collection[str]
+) -> list[Finding]:
+    """What no comment suppresses, and CG901 for the comments that suppress nothing.
+
+    Says nothing of comments for rules that did not run.
+    """
+    by_path: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    for path, facts in context.registry.tree.files.items():
+        if not isinstance(facts, ModuleFacts) or not facts.has_suppressions:
+            continue
+        comments = suppressions(context.read(path))
+        here = by_path.get(path, [])
+        used = {id(c) for c in comments if any(c.covers(finding) for finding in here)}
+        kept = [f for f in here if not any(comment.covers(f) for comment in comments)]
+        if "CG901" in chosen:
+            unused = [c for c in comments if id(c) not in used and _is_idle(c, chosen, known)]
+            fresh = hygiene.unused_suppressions(path, unused, known)
+            kept += [f for f in fresh if not any(comment.covers(f) for comment in comments)]
+        by_path[path] = kept
+    return [finding for path in by_path for finding in by_path[path]]
+
+
+def _is_idle(comment: Suppression, chosen: set[str], known: Collection[str]) -> bool:
+    return bool(comment.problem) or comment.rule in chosen or comment.rule not in known
