@@ -14,24 +14,30 @@ def calls_of(notes: Observations) -> tuple[Call, ...]:
     """Calls of a named function that pass a constant: a name in capitals that the module or an
     import binds, or a distinctive number. Only such arguments are listed."""
     found: list[Call] = []
-    for call, here in notes.calls:
-        arguments: list[Argument] = []
-        for position, value in enumerate(call.args):
-            text = _constant(value, here, notes)
-            if text:
-                arguments.append(Argument(position, None, text))
-            elif isinstance(value, ast.Starred):
-                break  # positions after it are not known
-        for keyword in call.keywords:
-            text = _constant(keyword.value, here, notes)
-            if text and keyword.arg is not None:
-                arguments.append(Argument(-1, keyword.arg, text))
-        if arguments:
-            function = dotted(call.func)
+    for calls in notes.calls_by_name.values():
+        for call, here in calls:
+            arguments = _arguments(call, here, notes)
+            function = dotted(call.func) if arguments else ""
             if function:
                 span = notes.source.span(call)
                 found.append(Call(function, tuple(arguments), span, notes.scope_index(here.scope)))
+    found.sort(key=lambda fact: fact.span)
     return tuple(found)
+
+
+def _arguments(call: ast.Call, here: Here, notes: Observations) -> list[Argument]:
+    found: list[Argument] = []
+    for position, value in enumerate(call.args):
+        text = _constant(value, here, notes)
+        if text:
+            found.append(Argument(position, None, text))
+        elif isinstance(value, ast.Starred):
+            break  # positions after it are not known
+    for keyword in call.keywords:
+        text = _constant(keyword.value, here, notes)
+        if text and keyword.arg is not None:
+            found.append(Argument(-1, keyword.arg, text))
+    return found
 
 
 def _constant(node: ast.expr, here: Here, notes: Observations) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from contract_guard.facts.digest import OPERATORS, arity, constant_token
 from contract_guard.facts.guards import GuardRecord, condition_kind, is_special, split_not
-from contract_guard.facts.imports import dynamic_import, importer_name
+from contract_guard.facts.imports import IMPORTERS, dynamic_import, importer_name
 from contract_guard.facts.literals import is_distinctive_int, is_distinctive_text
 from contract_guard.facts.model import BindingKind
 from contract_guard.facts.observations import Bound, Chain, Here, Observations
@@ -89,7 +89,6 @@ class ExpressionReader:
             self.tokens.append(node.id)
             self.bind(node.id, kind, node, here.statement, value, path)
         elif isinstance(node, ast.Attribute):
-            self.tokens.append(node.attr)
             self._store(node, here)
         elif isinstance(node, ast.Subscript):
             self.notes.subscript_stores.append((node, None if path else value, here))
@@ -105,17 +104,21 @@ class ExpressionReader:
 
     def _store(self, node: ast.Attribute, here: Here) -> None:
         loaded = self.notes.loaded
+        self.tokens.append(".")
+        self.tokens.append(node.attr)
         root: ast.expr = node.value
         while isinstance(root, ast.Attribute):
+            self.tokens.append(".")
+            self.tokens.append(root.attr)
             loaded.add(root.attr)
             root = root.value
         if isinstance(root, ast.Name):
-            self.tokens.append(root.id)
             loaded.add(root.id)
+            self.tokens.append(root.id)
             self.notes.chains.append(Chain(root, node, "store", False, here))
         else:
             self.notes.attribute_stores.append((node, here))
-            self.expressions((root,), here)
+            self.expression(root, here)
 
     def mention(self, node: ast.expr) -> None:
         """Note only which names an expression that never runs mentions."""
@@ -131,33 +134,40 @@ class ExpressionReader:
     # The loop
 
     def expressions(self, roots: Sequence[ast.expr], here: Here) -> None:
-        """Read expressions that are evaluated at `here`, in order.
-
-        Bodies of lambdas and comprehensions, and operands behind a guard, are put off until the
-        rest of the expression is read.
-        """
-        outer_deferred, self._deferred = self._deferred, []
+        """Read expressions that are evaluated at `here`, in order."""
         self._run(list(reversed(roots)), here)
-        deferred = self._deferred
-        if deferred:
-            outer = self.scope, self.guard
-            index = 0
-            while index < len(deferred):
-                self.scope, self.guard, stack = deferred[index]
-                self._run(stack, Here(self.scope, self.guard, here.statement))
-                index += 1
-            self.scope, self.guard = outer
-        self._deferred = outer_deferred
+
+    def expression(self, root: ast.expr, here: Here) -> None:
+        """Read one expression that is evaluated at `here`."""
+        self._run([root], here)
 
     def _run(self, stack: Stack, here: Here) -> None:
+        """Read what is on the stack, the last first.
+
+        Bodies of lambdas and comprehensions, and operands behind a guard, are put off until the
+        rest is read.
+        """
+        first = len(self._deferred)
+        self._read(stack, here)
+        if len(self._deferred) > first:
+            outer = self.scope, self.guard
+            index = first
+            while index < len(self._deferred):
+                self.scope, self.guard, stack = self._deferred[index]
+                self._read(stack, Here(self.scope, self.guard, here.statement))
+                index += 1
+            del self._deferred[first:]
+            self.scope, self.guard = outer
+
+    def _read(self, stack: Stack, here: Here) -> None:
         pop, push = stack.pop, stack.append
         notes = self.notes
         emit = self.tokens.append
         load = notes.loaded.add
-        chains, calls = notes.chains, notes.calls
+        chain = notes.chains.append
+        calls = notes.calls_by_name
         loads = self.scope.loads
         guard = here.guard
-        handlers = _HANDLERS
         called: ast.expr | None = None
         while stack:
             node = pop()
@@ -169,58 +179,67 @@ class ExpressionReader:
             elif isinstance(node, ast.Attribute):
                 root = node.value
                 name = node.attr
+                emit(".")
                 emit(name)
                 load(name)
                 while isinstance(root, ast.Attribute):
                     name = root.attr
+                    emit(".")
                     emit(name)
                     load(name)
                     root = root.value
                 if isinstance(root, ast.Name):
-                    name = root.id
-                    emit(name)
-                    load(name)
-                    chains.append(Chain(root, node, "load", node is called, here))
+                    first = root.id
+                    emit(first)
+                    load(first)
+                    if first != "self" or name == "__dict__":
+                        chain(Chain(root, node, "load", node is called, here))
                 else:
                     if isinstance(root, ast.Call) and importer_name(root):
-                        chains.append(Chain(root, node, "load", node is called, here))
+                        chain(Chain(root, node, "load", node is called, here))
                     push(root)
             elif isinstance(node, ast.Constant):
-                self._constant(node, here)
+                value = node.value
+                if isinstance(value, str):
+                    emit("'")
+                    emit(value)
+                    if value.isidentifier():
+                        load(value)
+                    elif is_distinctive_text(value):
+                        notes.literals.append((node, here))
+                else:
+                    emit(constant_token(value))
+                    if type(value) is int and is_distinctive_int(value):
+                        notes.literals.append((node, here))
             elif isinstance(node, ast.Call):
-                calls.append((node, here))
                 emit(arity(len(node.args)))
                 for keyword in reversed(node.keywords):
-                    emit(keyword.arg or "**")
+                    emit(f"={keyword.arg}")
                     push(keyword.value)
                 if node.args:
                     stack.extend(node.args[::-1])
                 called = node.func
                 push(called)
-                if importer_name(node):
+                if isinstance(called, ast.Name):
+                    name = called.id
+                elif isinstance(called, ast.Attribute):
+                    name = called.attr
+                else:
+                    continue
+                if name in calls:
+                    calls[name].append((node, here))
+                else:
+                    calls[name] = [(node, here)]
+                if name in IMPORTERS:
                     self._import_call(node, here)
             else:
-                handler = handlers.get(type(node))
+                handler = _HANDLERS.get(type(node))
                 if handler is not None:
                     handler(self, node, stack, here)
                 else:
                     emit(type(node).__name__)
                     children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
                     stack.extend(reversed(children))
-
-    def _constant(self, node: ast.Constant, here: Here) -> None:
-        value = node.value
-        if isinstance(value, str):
-            self.tokens.append("'")
-            self.tokens.append(value)
-            if value.isidentifier():
-                self.notes.loaded.add(value)
-            if is_distinctive_text(value):
-                self.notes.literals.append((node, here))
-        else:
-            self.tokens.append(constant_token(value))
-            if type(value) is int and is_distinctive_int(value):
-                self.notes.literals.append((node, here))
 
     def _import_call(self, node: ast.Call, here: Here) -> None:
         notes = self.notes

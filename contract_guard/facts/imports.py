@@ -5,7 +5,7 @@ import ast
 from contract_guard.facts.model import Import
 from contract_guard.facts.source import Positioned, Source
 
-_IMPORTERS = frozenset({"import_module", "importorskip", "__import__"})
+IMPORTERS = frozenset({"import_module", "importorskip", "__import__"})
 _OWN_PACKAGE = frozenset({"__name__", "__package__"})
 
 
@@ -52,7 +52,7 @@ def importer_name(call: ast.Call) -> str:
         name = function.attr
     else:
         return ""
-    return name if name in _IMPORTERS else ""
+    return name if name in IMPORTERS else ""
 
 
 def dynamic_import(

@@ -4,7 +4,6 @@ The other modules of this package turn these notes into facts once every binding
 """
 
 import ast
-from functools import cached_property
 from typing import NamedTuple
 
 from contract_guard.facts.guards import GuardRecord, GuardTable
@@ -83,7 +82,8 @@ class Observations:
         self.imports: list[Import] = []
         self.import_calls: dict[int, int] = {}  # id of a call node -> index of its import
         self.chains: list[Chain] = []
-        self.calls: list[tuple[ast.Call, Here]] = []
+        # Calls by the last name of what is called: "c" for `a.b.c()`.
+        self.calls_by_name: dict[str, list[tuple[ast.Call, Here]]] = {}
         self.conditions: list[tuple[ast.expr, Here]] = []
         self.literals: list[tuple[ast.Constant, Here]] = []
         self.loaded: set[str] = set()
@@ -114,21 +114,3 @@ class Observations:
 
     def every_scope(self) -> list[ScopeRecord]:
         return [*(s for s in self.scopes if s.kind not in _INNER), *self.inner_scopes]
-
-    @cached_property
-    def calls_by_name(self) -> dict[str, list[tuple[ast.Call, Here]]]:
-        """Calls by the last name of what is called: `c` for `a.b.c()`."""
-        found: dict[str, list[tuple[ast.Call, Here]]] = {}
-        for seen in self.calls:
-            function = seen[0].func
-            if isinstance(function, ast.Name):
-                name = function.id
-            elif isinstance(function, ast.Attribute):
-                name = function.attr
-            else:
-                continue
-            if name in found:
-                found[name].append(seen)
-            else:
-                found[name] = [seen]
-        return found

@@ -71,12 +71,24 @@ def predicates_of(notes: Observations) -> tuple[Predicate, ...]:
         seen.extend(notes.calls_by_name.get(name, ()))
     found: list[Predicate] = []
     for node, here in seen:
-        if id(node) in reader.consumed:
+        if id(node) in reader.consumed or _names_nothing(node):
             continue
         rules = reader.rules(node, here.scope, 0)
         found.extend(reader.fact(rule, here) for rule in rules if rule.names)
     found.sort(key=lambda fact: fact.span)
     return tuple(found)
+
+
+def _names_nothing(node: ast.expr) -> bool:
+    """The cheap test for the most frequent conditions: `x is None`, `x == 0`."""
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and (
+            isinstance(node.comparators[0], ast.Constant)
+            or isinstance(node.ops[0], ast.Is | ast.IsNot)
+        )
+    )
 
 
 class _PredicateReader:

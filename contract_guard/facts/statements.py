@@ -28,6 +28,7 @@ from contract_guard.facts.observations import (
 from contract_guard.facts.source import Source, callee
 
 _Ending = Literal["", "exit", "skip"]
+_ENDINGS = frozenset({"importorskip", "skipTest", "skip", "exit", "_exit", "quit"})
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 
 
@@ -48,19 +49,19 @@ class StatementReader(ExpressionReader):
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         outer = self.guard
-        readers = _READERS
         emit = self.tokens.append
         for statement in statements:
             kind = type(statement)
             emit(kind.__name__)
-            reader = readers.get(kind)
+            reader = _READERS.get(kind)
             if reader is not None:
                 reader(self, statement)
             elif kind.__name__ == "TypeAlias":
                 self._type_alias(statement)
-            guard = self._guard_after(statement)
-            if guard is not None:
-                self.guard = guard
+            if kind in _MAY_END:
+                guard = self._guard_after(statement)
+                if guard is not None:
+                    self.guard = guard
         emit("end")
         self.guard = outer
 
@@ -111,9 +112,9 @@ class StatementReader(ExpressionReader):
         value = node.value
         if isinstance(value, ast.Constant):
             if not isinstance(value.value, str):
-                self.expressions((value,), self._here(node))
+                self.expression(value, self._here(node))
             return
-        self.expressions((value,), self._here(node))
+        self.expression(value, self._here(node))
 
     def assign_statement(self, node: ast.Assign) -> None:
         here = self._here(node)
@@ -126,7 +127,7 @@ class StatementReader(ExpressionReader):
             key = (self.scope, target.id)
             named = self.notes.named_values
             named[key] = value if key not in named else None
-        self.expressions((value,), here)
+        self.expression(value, here)
         for target in node.targets:
             self.target(target, "assign", here, value)
 
@@ -145,14 +146,14 @@ class StatementReader(ExpressionReader):
         if fact is not None:
             index = self._add_import(fact)
             notes.import_calls[id(call)] = index
-        self.expressions((call,), self._here(node))
+        self.expression(call, self._here(node))
         self.bind(
             target.id, "import" if index >= 0 else "assign", target, node, call, imported=index
         )
 
     def augmented_statement(self, node: ast.AugAssign) -> None:
         here = self._here(node)
-        self.expressions((node.value,), here)
+        self.expression(node.value, here)
         target = node.target
         if isinstance(target, ast.Name):
             self.scope.loads.setdefault(target.id, (target, self.guard))
@@ -166,9 +167,9 @@ class StatementReader(ExpressionReader):
         if self.future_annotations or in_function:
             self.mention(node.annotation)
         else:
-            self.expressions((node.annotation,), here)
+            self.expression(node.annotation, here)
         if node.value is not None:
-            self.expressions((node.value,), here)
+            self.expression(node.value, here)
             self.target(node.target, "assign", here, node.value)
         elif isinstance(node.target, ast.Name):
             self.tokens.append(node.target.id)
@@ -176,7 +177,7 @@ class StatementReader(ExpressionReader):
 
     def return_statement(self, node: ast.Return) -> None:
         if node.value is not None:
-            self.expressions((node.value,), self._here(node))
+            self.expression(node.value, self._here(node))
 
     def delete_statement(self, node: ast.Delete) -> None:
         here = self._here(node)
@@ -187,15 +188,16 @@ class StatementReader(ExpressionReader):
             elif isinstance(target, ast.Attribute):
                 root: ast.expr = target
                 while isinstance(root, ast.Attribute):
+                    self.tokens.append(".")
                     self.tokens.append(root.attr)
                     root = root.value
                 if isinstance(root, ast.Name):
                     self.tokens.append(root.id)
                     self.notes.chains.append(Chain(root, target, "del", False, here))
                 else:
-                    self.expressions((root,), here)
+                    self.expression(root, here)
             else:
-                self.expressions((target,), here)
+                self.expression(target, here)
 
     def raise_statement(self, node: ast.Raise) -> None:
         values = [value for value in (node.exc, node.cause) if value is not None]
@@ -249,7 +251,7 @@ class StatementReader(ExpressionReader):
     def if_statement(self, node: ast.If) -> None:
         outer = self.guard
         while True:
-            self.expressions((node.test,), Here(self.scope, self.guard, node))
+            self.expression(node.test, Here(self.scope, self.guard, node))
             test, negated = split_not(node.test)
             kind = condition_kind(test, self.source)
             guard = self.guard
@@ -281,7 +283,7 @@ class StatementReader(ExpressionReader):
 
     def for_statement(self, node: ast.For | ast.AsyncFor) -> None:
         here = self._here(node)
-        self.expressions((node.iter,), here)
+        self.expression(node.iter, here)
         outer, self.guard = self.guard, GuardRecord("loop", self.guard, node.iter)
         self.target(node.target, "loop", here)
         if isinstance(node.target, ast.Name):
@@ -292,17 +294,17 @@ class StatementReader(ExpressionReader):
             self._guarded_block(GuardRecord("loop", outer, node.iter, True), node.orelse)
 
     def while_statement(self, node: ast.While) -> None:
-        self.expressions((node.test,), self._here(node))
+        self.expression(node.test, self._here(node))
         self._guarded_block(GuardRecord("loop", self.guard, node.test), node.body)
         if node.orelse:
             self._guarded_block(GuardRecord("loop", self.guard, node.test, True), node.orelse)
 
     def with_statement(self, node: ast.With | ast.AsyncWith) -> None:
-        here = self._here(node)
         guard = self.guard
         for item in node.items:
             context = item.context_expr
-            self.expressions((context,), here)
+            here = Here(self.scope, guard, node)
+            self.expression(context, here)
             if item.optional_vars is not None:
                 if isinstance(item.optional_vars, ast.Name):
                     self.notes.named_values[self.scope, item.optional_vars.id] = context
@@ -319,7 +321,7 @@ class StatementReader(ExpressionReader):
         for handler in node.handlers:
             self.tokens.append("except")
             if handler.type is not None:
-                self.expressions((handler.type,), Here(self.scope, self.guard, handler))
+                self.expression(handler.type, Here(self.scope, self.guard, handler))
             outer = self.guard
             self.guard = GuardRecord(
                 "except", outer, handler.type, catches=caught_names(handler.type)
@@ -337,7 +339,7 @@ class StatementReader(ExpressionReader):
 
     def match_statement(self, node: ast.Match) -> None:
         here = self._here(node)
-        self.expressions((node.subject,), here)
+        self.expression(node.subject, here)
         outer = self.guard
         for case in node.cases:
             self.guard = GuardRecord("match", outer, case.pattern)
@@ -364,7 +366,7 @@ class StatementReader(ExpressionReader):
 
     def _decorators(self, decorators: Sequence[ast.expr]) -> None:
         for decorator in decorators:
-            self.expressions((decorator,), Here(self.scope, self.guard, decorator))
+            self.expression(decorator, Here(self.scope, self.guard, decorator))
 
     def _type_parameters(self, node: FunctionNode | ast.ClassDef) -> None:
         """Enter the scope of `[T, ...]` (Python 3.12), if there is one."""
@@ -455,6 +457,23 @@ _READERS: dict[type[ast.stmt], Callable[[StatementReader, Any], None]] = {
 }
 
 
+# Statements behind which the rest of a block may not be reached.
+_MAY_END = frozenset(
+    {
+        ast.Expr,
+        ast.Assign,
+        ast.Return,
+        ast.Raise,
+        ast.Continue,
+        ast.Break,
+        ast.If,
+        ast.Assert,
+        ast.Try,
+        ast.TryStar,
+    }
+)
+
+
 def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     first = body[0]
     if (
@@ -476,8 +495,11 @@ def _has_future_annotations(tree: ast.Module) -> bool:
 
 
 def _call_ending(call: ast.Call) -> _Ending:
+    function = call.func
+    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if last not in _ENDINGS:
+        return ""
     name = callee(call)
-    last = name.rpartition(".")[2]
     if last in ("importorskip", "skipTest") or name in ("pytest.skip", "skip"):
         return "skip"
     return "exit" if name in _EXITS else ""
