@@ -1,11 +1,105 @@
 """`contract-guard check`."""
 
+import sys
+import time
+from pathlib import Path
+
 import click
 
-from contract_guard.errors import UserError
+from contract_guard.cli import options
+from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
+from contract_guard.cli.output import check_writable, screen_width, wants_color, write
+from contract_guard.cli.progress import progress
+from contract_guard.cli.statistics import statistics_text
+from contract_guard.findings import SEVERITIES, Severity
+from contract_guard.project.check import check, closing, source_lines, summary
+from contract_guard.project.config import find_root, read_config
+from contract_guard.project.rules import load_rules
+from contract_guard.report import Format, Report, Screen, render
+from contract_guard.report.listing import last_lines, listed
 
 
 @click.command("check")
-def command() -> None:
-    """Not part of this version yet."""
-    raise UserError("'check' is not part of this version yet")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@options.format
+@options.output_file
+@options.root
+@options.select
+@options.ignore
+@click.option(
+    "--fail-on",
+    type=click.Choice(SEVERITIES),
+    default="warning",
+    show_default=True,
+    help="The least severity that makes the exit code 1.",
+)
+@click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
+@options.jobs
+@options.cache_dir
+@options.no_cache
+@click.option("--statistics", is_flag=True, help="Also say what was counted, and what is unknown.")
+@click.option("--quiet", "-q", is_flag=True, help="Findings alone: no summary, no progress.")
+def command(
+    paths: tuple[Path, ...],
+    format: Format | None,
+    output_file: Path | None,
+    root: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: Severity,
+    exit_zero: bool,
+    jobs: int | None,
+    cache_dir: Path | None,
+    no_cache: bool,
+    statistics: bool,
+    quiet: bool,
+) -> int:
+    """Report tests and code that lean on names, values or rules that are gone.
+
+    All of the project is read; PATHS narrow what is reported. Notes are listed one by one only
+    where they are asked for, with --select or --fail-on note, and in json.
+
+    Exit codes: 0 no finding of the --fail-on severity or worse, 1 findings, 2 could not check.
+    """
+    started = time.perf_counter()
+    check_writable(output_file)
+    place = root or find_root(paths[0] if paths else Path())
+    with progress("contract-guard: checking", wanted=not quiet):
+        checked = check(
+            place,
+            read_config(place),
+            paths=paths,
+            select=select,
+            ignore=ignore,
+            count_unknown=statistics or format == "json",
+            jobs=jobs,
+            cache_dir=options.chosen_cache(cache_dir, no_cache),
+        )
+    for warning in checked.warnings:
+        say(f"warning: {warning}")
+    to_terminal = output_file is None and sys.stdout.isatty()
+    format = format or ("rich" if to_terminal else "concise")
+    screen = Screen(
+        width=screen_width(),
+        color=output_file is None and wants_color(sys.stdout),
+        notes=bool(select) or fail_on == "note",
+        summary=not quiet,
+    )
+    shown = listed(checked.findings, screen) if format in ("rich", "html") else ()
+    report = Report(
+        findings=checked.findings,
+        summary=summary(checked, time.perf_counter() - started),
+        closing=closing(checked),
+        sources=source_lines(place, {finding.path for finding in shown}),
+        rules=load_rules(),
+    )
+    write(render(report, format, screen), output_file)
+    if output_file is not None:
+        for line in last_lines(report, screen):
+            click.echo(line, err=True)
+    if statistics:
+        aside = output_file is not None or format not in ("rich", "concise")
+        click.echo(statistics_text(report.summary), err=aside, nl=False)
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    is_failed = any(finding.severity in failing for finding in checked.findings)
+    return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN

@@ -2,7 +2,7 @@
 
 from contract_guard.findings import Finding
 from contract_guard.report import Report, Screen
-from contract_guard.report.listing import cost, last_lines, listed
+from contract_guard.report.listing import last_lines, listed
 from contract_guard.report.text import line_start, printable
 
 
@@ -13,6 +13,5 @@ def render(report: Report, screen: Screen) -> str:
 
 
 def _line(finding: Finding) -> str:
-    place = f"{line_start(finding.path)}:{finding.line}:{finding.column}"
-    costs = f" [{cost(finding)}]" if cost(finding) else ""
-    return f"{place}: {finding.rule} {finding.severity}: {printable(finding.message)}{costs}"
+    place = line_start(f"{finding.path}:{finding.line}:{finding.column}")
+    return f"{place}: {finding.rule} {finding.severity}: {printable(finding.message)}"

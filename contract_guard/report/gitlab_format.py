@@ -5,7 +5,7 @@ from collections import Counter
 from contract_guard.findings import Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.json_format import encode
-from contract_guard.report.listing import cost, listed, worst_first
+from contract_guard.report.listing import listed, worst_first
 from contract_guard.report.text import printable
 
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "note": "info"}
@@ -18,10 +18,9 @@ def render(report: Report, screen: Screen) -> str:
         # GitLab drops entries whose fingerprint it has seen.
         copy = seen[finding.fingerprint]
         seen[finding.fingerprint] += 1
-        costs = f" ({cost(finding)})" if cost(finding) else ""
         entries.append(
             {
-                "description": f"{printable(finding.message)}{costs}",
+                "description": printable(finding.message),
                 "check_name": finding.rule,
                 "fingerprint": f"{finding.fingerprint}-{copy}" if copy else finding.fingerprint,
                 "severity": _SEVERITIES[finding.severity],

@@ -48,13 +48,9 @@ def _write(console: Console, text: Text, indent: int = 0) -> None:
 
 def _write_finding(console: Console, finding: Finding, report: Report) -> None:
     style = _STYLES[finding.severity]
-    title = Text()
-    if costs := cost(finding):
-        title.append(f"{costs}  ", style)
-    title.append(finding.rule, style)
-    rule = report.rules.get(finding.rule)
-    title.append(f" {rule.name}" if rule else "", style)
-    title.append(f"  {printable(finding.path)}:{finding.line}:{finding.column}", "dim")
+    name = f"{finding.rule} {report.rules[finding.rule].name}"
+    costs = f"{cost(finding)}  " if cost(finding) else ""
+    title = Text.assemble((f"{finding.line}:{finding.column}  ", "dim"), (costs + name, style))
     _write(console, title, indent=2)
     _write(console, Text(printable(finding.message)), indent=4)
     _write_source(console, finding, report)

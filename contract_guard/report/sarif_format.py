@@ -7,7 +7,7 @@ from contract_guard.findings import Finding, Related, Severity
 from contract_guard.project.rules import Rule
 from contract_guard.report import Report, Screen
 from contract_guard.report.json_format import encode
-from contract_guard.report.listing import cost, listed, worst_first
+from contract_guard.report.listing import listed, worst_first
 from contract_guard.report.text import printable
 
 # GitHub keeps the first 5,000 results of a run, and says nothing of the others.
@@ -56,10 +56,7 @@ def _problem(severity: Severity) -> str:
 
 
 def _result(finding: Finding, positions: dict[str, int]) -> dict[str, object]:
-    costs = f" ({cost(finding)})" if cost(finding) else ""
-    text = f"{finding.message}{costs}"
-    if finding.help:
-        text += f"\n{finding.help}"
+    text = f"{finding.message}\n{finding.help}".strip()
     return {
         "ruleId": finding.rule,
         "ruleIndex": positions[finding.rule],

@@ -1,0 +1,177 @@
+"""A whole `check` of a project: from its files to findings, or from the result that was kept."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from contract_guard.findings import Finding
+from contract_guard.project import run_cache
+from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.places import checked_root, select_paths
+from contract_guard.report import Cache, Summary
+from contract_guard.report.text import plural
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """The findings in the selected paths, and what was looked at to come by them.
+
+    `modules`, `constants` and `tests_at_risk` are of the whole project: test modules that import
+    production constants at module level, those constants, and the tests in those modules.
+    """
+
+    findings: tuple[Finding, ...]
+    files: int
+    lines: int
+    tests: int
+    modules: int
+    constants: int
+    tests_at_risk: int
+    unresolved: dict[str, int]
+    cache_hits: int
+    cache_misses: int
+    warnings: tuple[str, ...]
+
+
+def check(
+    root: Path,
+    config: Config,
+    *,
+    paths: Sequence[Path] = (),
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    count_unknown: bool = False,
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> Checked:
+    """Findings of the project at `root`, those in `paths` alone if any are given.
+
+    `select`, if not empty, stands in for the configuration's; `ignore` adds to it. `unresolved`
+    stays empty without `count_unknown`, which takes time of its own. Where nothing that matters
+    has changed since a run that was kept in `cache_dir`, no file is read.
+
+    Raises UserError for what the user can mend: a path that does not exist, a file that changes
+    during the run.
+    """
+    root = checked_root(root)
+    selected = select_paths(root, paths)
+    select = tuple(select or config.select)
+    ignore = (*config.ignore, *ignore)
+    options = {
+        "command": "check",
+        "paths": selected,
+        "select": select,
+        "ignore": ignore,
+        "unknown": count_unknown,
+    }
+    lookup = run_cache.look_up(root, config, options, cache_dir=cache_dir)
+    if lookup.result is not None:
+        kept = msgspec.msgpack.decode(lookup.result, type=Checked)
+        return msgspec.structs.replace(kept, cache_hits=kept.files, cache_misses=0)
+    return _check(
+        root,
+        config,
+        lookup,
+        paths=paths,
+        select=select,
+        ignore=ignore,
+        count_unknown=count_unknown,
+        jobs=jobs,
+    )
+
+
+def _check(
+    root: Path,
+    config: Config,
+    lookup: run_cache.Lookup,
+    *,
+    paths: Sequence[Path],
+    select: Sequence[str],
+    ignore: Sequence[str],
+    count_unknown: bool,
+    jobs: int | None,
+) -> Checked:
+    # Not needed where the result was kept.
+    from contract_guard.detectors.run import run
+    from contract_guard.facts.model import ModuleFacts
+    from contract_guard.project.snapshot import load
+    from contract_guard.registry.index import build
+    from contract_guard.registry.risk import tests_at_risk
+    from contract_guard.registry.unknowns import count_unknowns
+
+    snapshot = load(
+        root, config, paths=paths, jobs=jobs, cache_dir=lookup.cache_dir, found=lookup.found
+    )
+    registry = build(snapshot.tree)
+    found = run(
+        registry,
+        snapshot.read,
+        select=select,
+        ignore=ignore,
+        per_file_ignores=config.per_file_ignores,
+        severity=config.severity,
+        known=rule_ids(),
+        unreadable=snapshot.unreadable,
+    )
+    tests = [
+        test
+        for path, facts in snapshot.tree.files.items()
+        if isinstance(facts, ModuleFacts) and registry.layout.is_test_module(path)
+        for test in facts.pytest.tests
+    ]
+    risk = tests_at_risk(registry)
+    checked = Checked(
+        findings=tuple(finding for finding in found if snapshot.is_selected(finding.path)),
+        files=snapshot.counts.files,
+        lines=snapshot.counts.lines,
+        tests=sum(test.cases for test in tests),
+        modules=risk.modules,
+        constants=len(risk.constants),
+        tests_at_risk=risk.tests,
+        unresolved=count_unknowns(registry) if count_unknown else {},
+        cache_hits=snapshot.counts.cache_hits,
+        cache_misses=snapshot.counts.cache_misses,
+        warnings=snapshot.warnings,
+    )
+    if not snapshot.warnings:
+        run_cache.keep(lookup, snapshot.stamps, msgspec.msgpack.encode(checked))
+    return checked
+
+
+def summary(checked: Checked, seconds: float) -> Summary:
+    return Summary(
+        files=checked.files,
+        lines=checked.lines,
+        tests=checked.tests,
+        findings=dict(sorted(Counter(f.rule for f in checked.findings).items())),
+        tests_at_risk=checked.tests_at_risk,
+        unresolved=checked.unresolved,
+        seconds=round(seconds, 3),
+        cache=Cache(checked.cache_hits, checked.cache_misses),
+    )
+
+
+def closing(checked: Checked) -> str:
+    """The line on tests at risk, "" where there are none."""
+    if not checked.constants:
+        return ""
+    modules = plural(checked.modules, "test module")
+    verb = "imports" if checked.modules == 1 else "import"
+    constants = plural(checked.constants, "production constant")
+    tests = plural(checked.tests_at_risk, "test")
+    return f"{modules} {verb} {constants} at module level; {tests} would vanish."
+
+
+def source_lines(root: Path, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The lines of files below `root`, for reports that show them; () where one is gone."""
+    from contract_guard.detectors.statement import decode
+
+    lines: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        try:
+            source = (root / path).read_bytes()
+            lines[path] = tuple(decode(source).split("\n"))
+        except (OSError, SyntaxError, LookupError):
+            lines[path] = ()
+    return lines
