@@ -9,8 +9,8 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_facts = msgspec.msgpack.Decoder(ModuleFacts).decode
 _decode_unreadable = msgspec.msgpack.Decoder(Unreadable).decode
 
-# Reasons that lie in the bytes of a file, and not in the machine that read it.
-_LASTING = frozenset({"syntax", "newer-python", "python-2", "encoding", "nul-bytes", "too-deep"})
+# Reasons that lie in the machine, and not in the bytes of a file.
+_PASSING = frozenset({"unreadable", "worker-died", "timeout"})
 
 
 def encode(facts: ModuleFacts | Unreadable) -> bytes:
@@ -31,4 +31,4 @@ def decode(data: bytes) -> ModuleFacts | Unreadable:
 
 def may_be_kept(data: bytes) -> bool:
     """Whether the same source gives the same bytes on every run."""
-    return data[:1] == _FACTS or _decode_unreadable(memoryview(data)[1:]).reason in _LASTING
+    return data[:1] == _FACTS or _decode_unreadable(memoryview(data)[1:]).reason not in _PASSING

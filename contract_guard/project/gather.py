@@ -27,7 +27,8 @@ _KEEP_FILES = 500
 @dataclass(slots=True)
 class Gathered:
     """`stamps` are those of the bytes that the facts were taken from; they may be newer than the
-    ones that were found. A file that could not be read has none. `hits` came from the cache."""
+    ones that were found. A file for which another run may give something else has none. `hits`
+    came from the cache."""
 
     files: dict[str, ModuleFacts | Unreadable] = field(
         default_factory=dict[str, ModuleFacts | Unreadable]
@@ -101,6 +102,8 @@ class _Gatherer:
         self.gathered.misses += 1
         if encoding.may_be_kept(data):
             self._keep(source, data)
+        else:
+            del self.gathered.stamps[source.file.path]
 
     def flush(self) -> None:
         self.cache.keep(self.root, self.entries)
@@ -111,6 +114,7 @@ class _Gatherer:
             if file.size > LARGEST_FILE:
                 detail = f"{file.size >> 20} MB, more than {LARGEST_FILE >> 20}"
                 self.gathered.files[file.path] = Unreadable("too-large", detail)
+                self.gathered.stamps[file.path] = file
                 continue
             read_at = time.time_ns()
             try:

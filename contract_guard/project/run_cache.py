@@ -63,13 +63,11 @@ def keep(lookup: Lookup, stamps: Mapping[str, FoundFile], result: bytes) -> None
     """Keep the result of the run that began with `lookup`.
 
     `stamps` are those of the bytes that were read (`Snapshot.stamps`). Nothing is kept where a
-    file changed during the run, or so shortly before that its stamp may not show the next
-    change.
+    file could not be read this time, changed during the run, or changed so shortly before that
+    its stamp may not show the next change.
     """
     found = lookup.found
-    if lookup.cache_dir is None or any(
-        stamps.get(file.path, file) != file for file in found.python
-    ):
+    if lookup.cache_dir is None or any(stamps.get(file.path) != file for file in found.python):
         return
     if not all(is_settled(file, lookup.at_ns) for file in (*found.python, *found.build)):
         return

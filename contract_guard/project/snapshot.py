@@ -60,8 +60,8 @@ class Snapshot:
     def read(self, path: str) -> bytes:
         """The bytes that the facts of `path` were taken from.
 
-        Raises SourceChanged where they have been replaced since, KeyError for a path that has
-        no facts.
+        Raises SourceChanged where they have been replaced since, KeyError for a path that could
+        not be read.
         """
         stamp = self.stamps[path]
         try:

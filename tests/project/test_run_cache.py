@@ -106,6 +106,21 @@ def test_not_kept_where_a_file_changed_during_the_run(write: Write, cache_dir: P
     assert look_up(root, Config(), OPTIONS, cache_dir=cache_dir).result is None
 
 
+def test_not_kept_where_a_file_could_not_be_read(
+    write: Write, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write(TREE)
+
+    def busy(root: Path, path: str) -> object:
+        raise OSError(26, "Text file busy", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gather, "read_file", busy)
+        run(root, cache_dir)
+    assert run(root, cache_dir).result is None
+    assert run(root, cache_dir).result == b"findings"
+
+
 def test_not_kept_where_a_stamp_may_not_show_the_next_change(
     write: Write, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
