@@ -14,7 +14,6 @@ from contract_guard.gates.adapters.transformers.classes import (
     router_classes,
 )
 from contract_guard.gates.adapters.transformers.forwards import (
-    FIXED_CHOICES,
     FORWARDS,
     Forward,
 )
@@ -46,7 +45,7 @@ def adapters() -> list[GateAdapter]:
 
 def _adapter(router: RouterClass) -> GateAdapter:
     forward = FORWARDS.get(router.digest)
-    choices = FIXED_CHOICES.get(router.digest)
+    choices = forward.top_k if forward is not None else None
     domain = Domain(
         experts=_EXPERTS,
         top_k=_CHOICES if choices is None else (choices,),
