@@ -9,7 +9,7 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 JOBS ?= 2
 
-PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL = -m pip install -qq --disable-pip-version-check
 PACKAGE = pyproject.toml $(shell find contract_guard rules -type f -not -name '*.pyc')
 define check_python
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \

@@ -160,7 +160,7 @@ def closing(checked: Checked) -> str:
     verb = "imports" if checked.modules == 1 else "import"
     constants = plural(checked.constants, "production constant")
     tests = plural(checked.tests_at_risk, "test")
-    return f"{modules} {verb} {constants} at module level; {tests} would vanish."
+    return f"{modules} {verb} {constants} at module level; {tests} would vanish without them."
 
 
 def source_lines(root: Path, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

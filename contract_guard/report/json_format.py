@@ -20,15 +20,18 @@ def render(report: Report, screen: Screen) -> str:
 
 
 def encode(document: object) -> str:
-    """`document` as indented JSON in ASCII, ending with a newline.
+    """`document` as indented JSON in printable ASCII, ending with a newline.
 
-    ASCII keeps terminals safe from control characters beyond U+007F, and holds the lone
-    surrogates that stand for file names that are no UTF-8, which msgspec refuses.
+    ASCII keeps terminals safe from control characters, and holds the lone surrogates that stand
+    for file names that are no UTF-8, which msgspec refuses.
     """
     try:
         encoded = msgspec.json.encode(document)
     except UnicodeEncodeError:
         encoded = b"\xff"
     if encoded.isascii():
-        return msgspec.json.format(encoded, indent=2).decode() + "\n"
-    return json.dumps(msgspec.to_builtins(document), indent=2) + "\n"
+        text = msgspec.json.format(encoded, indent=2).decode()
+    else:
+        text = json.dumps(msgspec.to_builtins(document), indent=2)
+    # The one control character of ASCII that JSON lets stand as it is.
+    return text.replace("\x7f", "\\u007f") + "\n"

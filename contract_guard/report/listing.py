@@ -65,7 +65,8 @@ def verdict(report: Report, screen: Screen) -> str:
     )
     if not report.findings:
         return f"No findings. {looked_at}."
-    line = f"{counted(report.findings)}. {looked_at}."
+    is_quiet = all(finding.severity == "note" for finding in report.findings)
+    line = f"{'No errors or warnings, ' * is_quiet}{counted(report.findings)}. {looked_at}."
     hidden = Counter(f.rule for f in report.findings if f.severity == "note" and not screen.notes)
     if hidden:
         rules = ",".join(sorted(hidden))

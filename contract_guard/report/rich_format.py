@@ -31,8 +31,8 @@ def render(report: Report, screen: Screen) -> str:
         _write(console, Text.assemble((line_start(path), "bold"), f"  {counted(findings)}"))
         for finding in findings:
             _write_finding(console, finding, report)
-    failed = any(f.severity == "error" for f in report.findings)
-    style = _STYLES["error"] if failed else "" if report.findings else "green"
+    severities = {finding.severity for finding in report.findings}
+    style = next((_STYLES[s] for s in ("error", "warning") if s in severities), "green")
     for line in last_lines(report, screen):
         _write(console, Text(line, style if line == verdict(report, screen) else ""))
     output = console.file

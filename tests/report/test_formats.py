@@ -159,6 +159,11 @@ def test_findings_alone(format: str) -> None:
     assert render(report(missing_name()), format, quiet) + last == text
 
 
+def test_notes_alone_are_no_failure() -> None:
+    text = render(report(note()), "concise", Screen())
+    assert text.splitlines()[-1] == "No errors or warnings, 1 note. 9 files, 32 tests looked at."
+
+
 @pytest.mark.parametrize("format", ["rich", "concise", "github"])
 def test_nothing_found_is_said(format: str) -> None:
     text = render(report(), format, Screen(width=100))
