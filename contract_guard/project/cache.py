@@ -166,8 +166,8 @@ class Cache:
             oids,
         )
 
-    def keep(self, root: Path, entries: Sequence[Entry]) -> None:
-        """Store what was read below `root`, in one transaction."""
+    def keep(self, root: Path | None, entries: Sequence[Entry]) -> None:
+        """Store what was read, in one transaction; `root` is what the files are relative to."""
         if not entries:
             return
         today = _today()
@@ -182,6 +182,8 @@ class Cache:
                 "INSERT OR REPLACE INTO objects SELECT ?, id FROM sources WHERE digest = ?",
                 [(entry.oid, entry.digest) for entry in entries],
             )
+            if root is None:
+                return
             root_id = _root_id(connection, root)
             connection.executemany(
                 "INSERT OR REPLACE INTO places"

@@ -4,11 +4,11 @@ import gc
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,9 @@ from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project import encoding, pool
 from contract_guard.project.cache import Cache, Entry, git_oid, is_settled
 from contract_guard.project.discovery import FoundFile, stamped
+
+if TYPE_CHECKING:
+    from contract_guard.project.git_objects import Blob
 
 # Larger files are not opened: they are data, and a worker could not hold their facts.
 LARGEST_FILE = 32 << 20
@@ -53,6 +56,42 @@ def gather(root: Path, files: Sequence[FoundFile], cache: Cache, jobs: int) -> G
     gathered.files = dict(sorted(gathered.files.items()))
     cache.tidy(root, gathered.files)
     return gathered
+
+
+def gather_blobs(
+    blobs: Sequence["Blob"],
+    read: Callable[[Sequence[str]], Iterator[tuple[str, bytes]]],
+    cache: Cache,
+    jobs: int,
+) -> dict[str, ModuleFacts | Unreadable]:
+    """The facts of files of a git revision, by path; what is new of them into the cache.
+
+    `read` gives the bytes of blobs by their names (`Repository.read`), and is asked only for
+    those whose names the cache does not know.
+    """
+    wanted = sorted({blob.oid for blob in blobs})
+    facts: dict[str, ModuleFacts | Unreadable] = {}
+    entries: list[Entry] = []
+
+    def unknown() -> Iterator[tuple[tuple[str, bytes], bytes]]:
+        for oid, text in read([oid for oid in wanted if oid not in facts]):
+            yield (oid, hashlib.sha256(text).digest()), text
+
+    with pool.paused_gc():
+        for name, data in cache.by_oid([bytes.fromhex(oid) for oid in wanted]).items():
+            with suppress(msgspec.DecodeError):  # damaged: made again
+                facts[name.hex()] = encoding.decode(data)
+        with closing(pool.extract_all(unknown(), jobs=jobs)) as extracted:
+            for (oid, digest), data in extracted:
+                facts[oid] = encoding.decode(data)
+                if encoding.may_be_kept(data):
+                    entries.append(Entry(digest, bytes.fromhex(oid), data, None))
+                if len(entries) >= _KEEP_FILES:
+                    cache.keep(None, entries)
+                    entries.clear()
+        gc.freeze()
+    cache.keep(None, entries)
+    return {blob.path: facts[blob.oid] for blob in blobs}
 
 
 def read_file(root: Path, path: str) -> tuple[bytes, FoundFile]:
