@@ -18,7 +18,7 @@ MOCKS = frozenset({"MagicMock", "Mock", "AsyncMock", "patch", "object", "create_
 _WRITING = frozenset({"append", "extend", "add", "update", "insert", "setdefault"})
 
 
-def given_names(node: ast.AST, module: Frame, production: frozenset[str]) -> frozenset[str]:
+def given_names(node: ast.AST, module: Frame, production: frozenset[str] | None) -> frozenset[str]:
     """Local names that a test passes to production, or to a double that feeds production."""
     local: dict[str, bool] = {}
     functions: set[str] = set()

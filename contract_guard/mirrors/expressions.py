@@ -37,7 +37,7 @@ Evaluated = Reference | Closure | ClassValue | Imported
 class Expressions:
     """Evaluates expressions of one test file. Subclasses execute function bodies."""
 
-    def __init__(self, module: Module, graph: Graph, production: frozenset[str]) -> None:
+    def __init__(self, module: Module, graph: Graph, production: frozenset[str] | None) -> None:
         self.module = module
         self.graph = graph
         self.production = production

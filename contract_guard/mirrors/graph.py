@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from contract_guard.mirrors.model import UNRESOLVED, Const, Op, Reference
@@ -54,24 +54,21 @@ def is_test_module(module: str) -> bool:
     return not parts[0] or parts[0] in _TEST_ROOTS or "tests" in parts or parts[-1] == "conftest"
 
 
-def is_production(dotted: str, packages: Iterable[str]) -> bool:
-    """True if a dotted name belongs to code under test.
+def is_production(dotted: str, packages: Collection[str] | None) -> bool:
+    """True if a dotted name belongs to code under test: to one of `packages` (import roots), or
+    to what is neither the standard library, nor a library of `LIBRARIES`, nor a test module.
 
-    Without `packages` (import roots): all that is neither the standard library, nor a library of
-    `LIBRARIES`, nor a test module.
+    With `packages` None nothing does: a function of production is looked at by itself.
     """
-    root = dotted.split(".", 1)[0]
+    if packages is None:
+        return False
     if dotted.startswith("torch.ops."):
         return True
+    root = dotted.split(".", 1)[0]
     if is_test_module(dotted.rsplit(".", 1)[0]):
         return False
-    if root in packages:
-        return True
-    return (
-        not packages
-        and root not in LIBRARIES
-        and root not in sys.stdlib_module_names
-        and root != "builtins"
+    return root in packages or (
+        root not in LIBRARIES and root not in sys.stdlib_module_names and root != "builtins"
     )
 
 

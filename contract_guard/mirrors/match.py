@@ -1,6 +1,7 @@
 """Comparison of a test's expected values with one production function, as graphs."""
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,8 @@ class Match:
     `score` is the rarity that was matched, `coverage` its share of the slice's rarity. `aligned`
     are pairs of lines (test, production); `operations` the matched operations in the order of
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
-    operations that compute matched, `computing` how many in all; `constants` the shared leaves by name.
+    operations that compute matched, `computing` how many in all;
+    `substance` is the part of `score` that these and texts bear; `constants` the shared leaves by name.
     """
 
     score: float
@@ -62,6 +64,7 @@ class Match:
     text: int
     arithmetic: int
     computing: int
+    substance: float
     size: int
     leaves: tuple[str, ...]
 
@@ -176,6 +179,8 @@ class Matcher:
         return rarity * (0.5 + min(agreed, operands)) / (0.5 + operands)
 
 
+# A number that is no everyday one: sharing it is as good as sharing an operation.
+_NUMBER = re.compile(r"-?(\d{3,}|\d+\.\d+|\d+e-?\d+)")
 _Pair = tuple[float, Weighed, Weighed]
 
 
@@ -220,16 +225,20 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
     arithmetic: set[str] = set()
     computing: set[tuple[str, int, int]] = set()
     text: dict[str, int] = {}
+    substance: dict[tuple[str, int, int], float] = {}
     leaves: set[str] = set()
     operations: dict[tuple[str, int, int], str] = {}
-    for _, a, b in pairs:
+    for value, a, b in pairs:
         shared = a.leaves & b.leaves
         leaves |= {s for s in shared if s.isidentifier()}
         text.update((s, len(s) - 2) for s in shared if s.startswith("f:"))
         operations[a.place] = a.node.op
-        if a.node.op in COMPUTING:
+        if a.node.op in COMPUTING or any(_NUMBER.fullmatch(leaf) for leaf in shared):
             arithmetic.add(a.node.op)
             computing.add(a.place)
+            substance[a.place] = max(value, substance.get(a.place, 0.0))
+        elif a.node.op == "format":
+            substance[a.place] = max(value, substance.get(a.place, 0.0))
     return Match(
         score=score,
         coverage=min(score / total, 1.0) if total else 0.0,
@@ -238,6 +247,7 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
         text=sum(text.values()),
         arithmetic=len(arithmetic),
         computing=len(computing),
+        substance=sum(substance.values()),
         size=len({a.place for _, a, _ in pairs}),
         leaves=tuple(sorted(leaves)),
     )

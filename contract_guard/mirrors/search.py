@@ -42,6 +42,9 @@ class Search:
     ) -> None:
         self.index = Index(files, tests)
         self._parse = parse
+        self._packages = frozenset(
+            path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
+        )
         self._matcher = Matcher(self.index.rarity)
         self._nodes: dict[str, dict[tuple[int, str], FunctionNode]] = {}
 
@@ -134,10 +137,10 @@ class Search:
         tree = self._parse(path)
         for name, node, owner in functions_of(tree):
             if name == test.qualname and node.lineno == test.start:
+                traced = run(tree, node, owner, self._packages)
                 break
         else:
             return None
-        traced = run(tree, node, owner)
         expectations = [e for e in traced.expectations if not is_literal(e, traced)]
         if not expectations:
             return None

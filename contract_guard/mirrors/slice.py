@@ -30,15 +30,20 @@ import ast
 import hashlib
 from collections.abc import Iterable
 
-from contract_guard.mirrors.model import Check, OracleSlice, Range, Reference
+from contract_guard.mirrors.model import Check, Const, OracleSlice, Range, Reference
+from contract_guard.mirrors.operations import BINARY, words
 from contract_guard.mirrors.trace import Expectation, Trace, trace, trace_all
+
+_CONTAINERS = words("list tuple dict set")
+_CONSTANT = _CONTAINERS | frozenset(BINARY.values()) | {"neg", "getitem", "format"}
 
 
 def lift(source: bytes | str, node_id: str, production: Iterable[str] = ()) -> OracleSlice:
     """The slice of one test, `node_id` as pytest writes it (a bracket id is ignored).
 
-    `production` are import roots of the code under test; without it every package is that is
-    neither the standard library, a well-known library nor a test package. Raises `SyntaxError`
+    `production` are import roots of the code under test that would otherwise be taken for
+    libraries; what is neither the standard library, a well-known library nor a test package is
+    production in any case. Raises `SyntaxError`
     if the source does not parse, `LookupError` if it has no such test.
     """
     path, _, qualname = node_id.partition("::")
@@ -99,13 +104,15 @@ def ranges(path: str, lines: Iterable[int]) -> tuple[Range, ...]:
 
 
 def is_literal(expectation: Expectation, traced: Trace) -> bool:
-    """True if nothing is computed: no name in the expression, or constants and containers of
-    constants as its value."""
-    if expectation.literal:
-        return True
-    ops = [traced.graph.ops[i] for i in traced.reachable([expectation.value])]
-    if ops:
-        return all(op.name in ("list", "tuple", "dict", "set") for op in ops) and not any(
-            isinstance(a, str) for op in ops for a in op.arguments
-        )
-    return not isinstance(expectation.value, str)
+    """True if nothing is computed from anything: no name in the expression, or constants without
+    a name in containers and arithmetic as its value."""
+    value = expectation.value
+    ops = [traced.graph.ops[i] for i in traced.reachable([value])]
+    if expectation.literal or not ops:
+        return expectation.literal or not isinstance(value, str)
+    operands = [a for op in ops for a in op.arguments]
+    if all(op.name in _CONTAINERS for op in ops):
+        return not any(isinstance(a, str) for a in operands)
+    return all(op.name in _CONSTANT and not op.keywords for op in ops) and all(
+        isinstance(a, int) or (isinstance(a, Const) and a.symbol is None) for a in operands
+    )

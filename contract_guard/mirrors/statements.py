@@ -62,7 +62,7 @@ class Interpreter(Calls):
     """Runs a test function over symbolic values; `assertions` and `lines` are what it met."""
 
     def __init__(
-        self, module: Module, graph: Graph, production: frozenset[str], inline: bool = True
+        self, module: Module, graph: Graph, production: frozenset[str] | None, inline: bool = True
     ) -> None:
         super().__init__(module, graph, production)
         self._inline = inline
@@ -159,12 +159,12 @@ class Interpreter(Calls):
             frame.env[names.pop(0)] = owner or ClassValue(closure.owner, closure.frame)
         rest = dict(keywords)
         for name, value in zip(names, arguments, strict=False):
-            frame.env[name] = value
+            frame.env[name] = _named(name, value)
         if spec.vararg:
             frame.env[spec.vararg.arg] = self.graph.op("tuple", arguments[len(names) :], 0)
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
             if name in rest:
-                frame.env[name] = rest.pop(name)
+                frame.env[name] = _named(name, rest.pop(name))
         if spec.kwarg:
             pairs = [part for key, value in rest.items() for part in (Const(key), value)]
             frame.env[spec.kwarg.arg] = self.graph.op("dict", pairs, 0)
@@ -407,8 +407,8 @@ class Interpreter(Calls):
             if value in self.graph.objects and not frame.prefix and "." in value:
                 return self.new_object(name) if not value.startswith("$self.") else value
             return value
-        if isinstance(value, Const) and value.symbol is None and value.value is not None:
-            return Const(value.value, name)
+        if isinstance(value, Const):
+            return _named(name, value)
         if not isinstance(value, int):
             return value
         op = self.graph.ops[value]
@@ -442,6 +442,13 @@ class Interpreter(Calls):
 
 
 _CONTAINERS = frozenset({"list", "tuple", "dict", "set"})
+
+
+def _named(name: str, value: Reference) -> Reference:
+    """A constant keeps the first name that it is bound to."""
+    if isinstance(value, Const) and value.symbol is None and value.value is not None:
+        return Const(value.value, name)
+    return value
 
 
 def _is_static(decorators: list[ast.expr]) -> bool:

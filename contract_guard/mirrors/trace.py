@@ -108,7 +108,7 @@ def trace_function(tree: ast.Module, node: FunctionNode) -> Graph:
     """All operations of one function, taken alone: its parameters are inputs, functions that it
     calls are operations."""
     graph = Graph()
-    interpreter = Interpreter(module_of(tree), graph, frozenset({""}), inline=False)
+    interpreter = Interpreter(module_of(tree), graph, None, inline=False)
     with contextlib.suppress(TooLarge):
         interpreter.run_function(Closure(node, interpreter.module.frame))
     return graph

@@ -1,0 +1,61 @@
+"""When a resemblance is a mirror, and how sure that is."""
+
+import math
+
+from contract_guard.mirrors.index import IMPORTED, NEARBY
+from contract_guard.mirrors.match import Match
+
+# Fitted on the labelled tests by `benchmarks/mirrors.py --fit`: logarithm of the evidence times
+# coverage, coverage, reach, length of shared text / 20, computing operations / 3.
+WEIGHTS = (0.822, 0.365, 0.357, 0.496, 0.18)
+BIAS = -0.991
+
+MIRROR = 0.6  # default threshold
+
+# What a finding needs whatever its score: most of the expected value has to be found again, in
+# several operations or in a text of some length, and the more the further off the place is.
+_COVERAGE = 0.5
+_SUBSTANCE = 0.6
+_EVIDENCE = 4.0
+_FAR_EVIDENCE = 10.0
+_TEXT = 12
+
+
+def features(match: Match, reach: float) -> tuple[float, ...]:
+    """The signals of a match, each growing with the likelihood of a mirror."""
+    return (
+        math.log1p(match.score * match.coverage) * match.coverage,
+        match.coverage,
+        reach,
+        min(match.text, 40) / 20,
+        min(match.computing, 6) / 3,
+    )
+
+
+def probability(match: Match, reach: float) -> float:
+    """How likely a maintainer calls this a mirror, 0 to 1."""
+    total = BIAS + sum(
+        weight * signal for weight, signal in zip(WEIGHTS, features(match, reach), strict=True)
+    )
+    return 1 / (1 + math.exp(-total))
+
+
+def has_substance(match: Match, reach: float) -> bool:
+    """True if what is shared is more than one operation or a short text."""
+    evidence = match.score * match.coverage
+    several = match.arithmetic >= 2 or match.computing >= 3
+    return (
+        match.coverage >= _COVERAGE
+        and match.substance >= _SUBSTANCE * match.score
+        and evidence >= (_EVIDENCE if reach >= NEARBY else _FAR_EVIDENCE)
+        and (several or match.text >= _TEXT)
+    )
+
+
+def is_mirror(match: Match, reach: float, threshold: float = MIRROR) -> bool:
+    """The verdict on one resemblance with a function that the test reaches."""
+    return (
+        reach >= IMPORTED
+        and has_substance(match, reach)
+        and probability(match, reach) >= threshold
+    )
