@@ -117,7 +117,10 @@ class ImportGraph:
                 names = (imp.name,)
             for name in names:
                 child = modules.child(source, name)
-                if child is not None and not source.bindings.get(name):
+                if child is not None and any(
+                    target.module is child and target.binding is None
+                    for target in self._registry.names.find(source, name).targets
+                ):
                     yield child
 
     def _add_package(self, module: Module) -> None:

@@ -175,6 +175,8 @@ class Layout:
         for index in range(len(parts) - 1, -1, -1):
             if parts[index] in _SOURCE_DIRECTORIES:
                 return "/".join(parts[: index + 1])
+            if parts[index] in _TEST_DIRECTORIES:
+                return "/".join(parts[:index])
         return home if self.kind(key) == "package" or home != parent(key) else ""
 
     def is_test_module(self, path: str) -> bool:

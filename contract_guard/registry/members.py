@@ -90,10 +90,10 @@ class Members:
             if not results:
                 return Chain(found, depth, owner)
             step = either(results)
+            if step.reason == "object" and step.status != "exists":
+                return Chain(found, depth, owner)
             owner = found.targets[0]
             if step.status != "exists":
-                if step.reason == "object":
-                    return Chain(found, depth, owner)
                 return Chain(step, depth, owner)
             found = step._replace(via=(*found.via, *step.via))
         return Chain(found, len(chain), owner)
