@@ -1,6 +1,7 @@
 # make demo       what contract-guard says about the history of examples/pad_free (light, no torch)
 # make demo-gate  the same, and the example's own tests, which need torch
 # make test       everything that is tested here
+# make docs       the parts of the documents that the program itself writes
 #
 # PYTHON= chooses the interpreter (3.11 or newer), TORCH= the torch requirement, JOBS= the number
 # of test processes. Each target makes the environment that it needs in this directory.
@@ -17,7 +18,7 @@ define check_python
   "name another, as in: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: demo demo-gate test clean
+.PHONY: demo demo-gate test docs clean
 
 demo: .venv-demo/installed
 	@.venv-demo/bin/python examples/pad_free/demo.py
@@ -27,6 +28,9 @@ demo-gate: .venv-demo/installed-gate
 
 test: .venv/installed
 	.venv/bin/python -m pytest -n $(JOBS)
+
+docs: .venv/installed
+	.venv/bin/python docs/build.py
 
 clean:
 	rm -rf .venv .venv-demo

@@ -43,11 +43,10 @@ def _find(name: str) -> Rule:
 
 
 def _text(rule: Rule, examples: list[Example]) -> str:
-    fix = {"safe": "--fix mends it.", "unsafe": "--fix --unsafe-fixes mends it.", "no": ""}
     parts = [
         f"{rule.id} {rule.name} ({rule.severity})\n\n{rule.summary}",
         rule.why.strip(),
-        f"How to fix\n\n{rule.how_to_fix.strip()}\n{fix[rule.fixable]}".strip(),
+        f"How to fix\n\n{rule.how_to_fix.strip()}",
     ]
     # A line that ends in a comma is part of a longer statement, and says little alone.
     alone = [e for e in examples if not e.code.endswith((",", "("))][:_MOST_EXAMPLES]

@@ -74,7 +74,8 @@ def test_clean(run, project: Path) -> None:
     done = run("check")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0] == (
-        "1 test module imports 2 production constants at module level; 4 tests would vanish without them."
+        "1 test module imports 2 production constants at module level; "
+        "4 tests would vanish without them."
     )
 
 
