@@ -12,6 +12,20 @@ _KNOWN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "patch", "object", "multiple", "dict"}
 )
 _CLOSE = 0.85
+# Fixtures of pytest itself and of plugins that many projects install.
+_FROM_PLUGINS = frozenset(
+    """
+    cache capfd capfdbinary caplog capsys capsysbinary capteesys doctest_namespace monkeypatch
+    pytestconfig record_property record_testsuite_property record_xml_attribute recwarn request
+    subtests testdir pytester tmp_path tmp_path_factory tmpdir tmpdir_factory
+    mocker class_mocker module_mocker package_mocker session_mocker benchmark event_loop
+    event_loop_policy unused_tcp_port unused_tcp_port_factory anyio_backend nursery freezer
+    worker_id testrun_uid faker snapshot datadir shared_datadir httpserver httpx_mock respx_mock
+    requests_mock responses aiohttp_client aioresponses client async_client admin_client
+    admin_user rf db transactional_db django_user_model settings live_server mailoutbox
+    celery_app celery_worker qtbot qapp page browser context cov no_cover loop app
+    """.split()
+)
 
 
 def missing_fixtures(context: Context) -> Iterable[Finding]:
@@ -30,6 +44,9 @@ def missing_fixtures(context: Context) -> Iterable[Finding]:
             continue
         decorators = _decorators(facts)
         for test in facts.pytest.tests:
+            is_called = test.qualname.rpartition(".")[2] in facts.loaded_names
+            if is_called:
+                continue  # a function that the file's own code runs, whatever its name says
             if all(_is_known(d) for d in decorators.get(test.qualname, ("?",))):
                 yield from _of_test(context, path, facts, test, visible, everywhere)
 
@@ -43,7 +60,7 @@ def _of_test(
     everywhere: dict[str, list[str]],
 ) -> Iterator[Finding]:
     for name in test.arguments:
-        if name in visible:
+        if name in visible or name in _FROM_PLUGINS:
             continue
         close = get_close_matches(name, visible, n=1, cutoff=_CLOSE)
         if name in everywhere:

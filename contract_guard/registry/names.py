@@ -135,7 +135,10 @@ class Names:
         facts = module.facts
         if facts is not None and name in facts.getattr_names:
             lazy = self._static(module, name, True)
-            return lazy if lazy.status == "exists" else _OPAQUE
+            if lazy.status == "exists":
+                return lazy
+            # A package's `__getattr__` that serves a submodule's name loads the submodule.
+            return Found("exists", (Target(child),)) if child is not None else _OPAQUE
         if child is not None:
             if importing or child in self._modules.imported:
                 return Found("exists", (Target(child),))
@@ -217,10 +220,11 @@ class Names:
             return _ABSENT
         type_checking = type_checking or module.is_stub
         reason: Reason = "no-such-name"
+        deleted = 0
         results: list[Found] = []
         bindings = module.bindings.get(name)
         if bindings:
-            alive, reason = _alive(facts, bindings, type_checking)
+            alive, reason, deleted = _alive(facts, bindings, type_checking)
             for binding in alive:
                 if binding.imported < 0:
                     results.append(Found("exists", (Target(module, binding),)))
@@ -229,9 +233,10 @@ class Names:
         found = either(results) if results else None
         if found is not None and found.status == "exists":
             return found
-        starred = self._starred(module, facts, name, type_checking) if module.stars else None
-        if starred is not None and starred.status != "missing":
-            return starred
+        if module.stars:
+            starred = self._starred(module, facts, name, type_checking, deleted)
+            if starred is not None:
+                return starred
         if found is not None:
             return found
         if name in facts.added_names:
@@ -253,12 +258,14 @@ class Names:
         return Found("unknown", reason="guarded-import" if caught else "broken-import")
 
     def _starred(
-        self, module: Module, facts: ModuleFacts, name: str, type_checking: bool
+        self, module: Module, facts: ModuleFacts, name: str, type_checking: bool, after: int
     ) -> Found | None:
-        """What the module's star imports give under this name."""
+        """What the module's star imports below line `after` give under this name."""
         unknown: Found | None = None
         for star in reversed(module.stars):
-            if not type_checking and guards.type_checking(facts, star.guard):
+            if star.statement.line <= after or (
+                not type_checking and guards.type_checking(facts, star.guard)
+            ):
                 continue
             located = self._modules.locate_import(module, star)
             if not located.modules:
@@ -394,10 +401,12 @@ def _stored(module: Module) -> Iterable[tuple[Sequence[int], tuple[str, ...]]]:
 
 def _alive(
     facts: ModuleFacts, bindings: Sequence[Binding], type_checking: bool
-) -> tuple[list[Binding], Reason]:
-    """The bindings that can be in force after the module ran, and why there are none."""
+) -> tuple[list[Binding], Reason, int]:
+    """The bindings that can be in force after the module ran, why there are none, and the line
+    of the last `del` that always runs, 0 if there is none."""
     alive: list[Binding] = []
     reason: Reason = "no-such-name"
+    deleted = 0
     for binding in bindings:
         if binding.kind == "annotation":
             continue
@@ -411,9 +420,10 @@ def _alive(
             if binding.guard < 0 and not binding.via_global:
                 alive.clear()
                 reason = "deleted"
+                deleted = binding.statement.line
             continue
         alive.append(binding)
-    return alive, reason
+    return alive, reason, deleted
 
 
 def either(results: Sequence[Found]) -> Found:

@@ -46,3 +46,11 @@ class TestOwn:
 
     def test_own(self, own):
         assert own
+
+
+def test_called_by_the_script(only_below):
+    assert only_below
+
+
+if __name__ == "__main__":
+    test_called_by_the_script(1)
