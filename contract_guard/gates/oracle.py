@@ -191,8 +191,6 @@ def _corrected(
         image = _image_tokens(spec, inputs, none)
         image_bias = parameters["image_bias"].double()
         text_bias = torch.zeros_like(image_bias) if bias is None else bias
-        if spec.image.adds:
-            image_bias = text_bias + image_bias
         image_bias = image_bias + text_bias if spec.image.adds else image_bias
         bias = torch.where(image[:, None], image_bias, text_bias)
     return scores if bias is None else scores + bias
