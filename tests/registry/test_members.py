@@ -1,0 +1,98 @@
+"""Attributes of classes, and values of constants."""
+
+import pytest
+
+from contract_guard.facts.fold import NotFoldable
+
+SOURCES = {
+    "lib/__init__.py": "",
+    "lib/base.py": "class Base:\n    def run(self): ...\n    x: int\n"
+    "    def __init__(self):\n        self.set_later = 1\n",
+    "lib/kinds.py": "import enum\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
+    "class Child(Base):\n    LIMIT = 3\n    class Inner:\n        deep = 1\n"
+    "class Kind(enum.Enum):\n    A = 1\n    B = A + 1\n"
+    "class Net(torch.nn.Module): ...\n"
+    "class Fails(ValueError): ...\n"
+    "class Open:\n    def __getattr__(self, name): ...\n"
+    "class Meta(metaclass=torch.M): ...\n"
+    "class Loop(Loop2): ...\nclass Loop2(Loop): ...\n"
+    "class Lent: ...\n"
+    "Old = Child\nSelf = Self\nPing = Pong\nPong = Ping\n",
+    "lib/lend.py": "from lib.kinds import Lent\nLent.borrowed = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("dotted", "status", "detail"),
+    [
+        ("lib.kinds.Child.LIMIT", "exists", "lib.kinds:Child.LIMIT"),
+        ("lib.kinds.Child.run", "exists", "lib.base:Base.run"),
+        ("lib.kinds.Child.Inner.deep", "exists", "lib.kinds:Child.Inner.deep"),
+        ("lib.kinds.Child.Inner.gone", "missing", "lib.kinds:Child.Inner.gone"),
+        ("lib.kinds.Child.gone", "missing", "lib.kinds:Child.gone"),
+        ("lib.kinds.Child.x", "unknown", "instance-attribute"),
+        ("lib.kinds.Child.set_later", "unknown", "instance-attribute"),
+        ("lib.kinds.Child.__doc__", "exists", None),
+        ("lib.kinds.Child.mro", "exists", None),
+        ("lib.kinds.Old.LIMIT", "exists", "lib.kinds:Child.LIMIT"),
+        ("lib.kinds.Old.gone", "missing", "lib.kinds:Old.gone"),
+        ("lib.kinds.Kind.A", "exists", "lib.kinds:Kind.A"),
+        ("lib.kinds.Kind.C", "missing", "lib.kinds:Kind.C"),
+        ("lib.kinds.Kind.__members__", "exists", None),
+        ("lib.kinds.Kind.A.value", "exists", "lib.kinds:Kind.A"),
+        ("lib.kinds.Net.forward", "unknown", "unknown-base"),
+        ("lib.kinds.Fails.args", "exists", None),
+        ("lib.kinds.Fails.gone", "missing", "lib.kinds:Fails.gone"),
+        ("lib.kinds.Open.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Meta.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Loop.gone", "missing", "lib.kinds:Loop.gone"),
+        ("lib.kinds.Lent.borrowed", "unknown", "assigned-elsewhere"),
+        ("lib.kinds.Lent.kept", "missing", "lib.kinds:Lent.kept"),
+        ("lib.kinds.Self.gone", "exists", "lib.kinds:Self"),
+        ("lib.kinds.Ping.gone", "exists", "lib.kinds:Ping"),
+    ],
+)
+def test_class_attributes(registry_of, dotted: str, status: str, detail: str | None) -> None:
+    found = registry_of(SOURCES).resolve_dotted(dotted)
+    assert found.status == status
+    if status == "exists":
+        assert (found.producer.symbol if found.producer else None) == detail
+    else:
+        assert detail in (found.symbol, found.reason)
+
+
+CONSTANTS = {
+    "c/__init__.py": "from c.ids import *\n",
+    "c/ids.py": "PAD = 129257\nSENTINEL = PAD - 5\nIDS = (PAD, SENTINEL)\n"
+    "FIRST, SECOND = range(2)\nLOOP = LOOP_TOO\nLOOP_TOO = LOOP\nCALL = open('x')\n",
+    "c/more.py": "import c.ids as ids\nfrom c import SENTINEL as S\nNEXT = ids.PAD + 1\n"
+    "BOTH = {S: NEXT}\nclass Kind:\n    A = NEXT\n    B = A * 2\n",
+    "c/two.py": "import sys\nif sys.argv:\n    X = 1\nelse:\n    X = 2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "value"),
+    [
+        ("c.ids:SENTINEL", 129252),
+        ("c:IDS", (129257, 129252)),
+        ("c.ids:SECOND", 1),
+        ("c.more:NEXT", 129258),
+        ("c.more:BOTH", {129252: 129258}),
+        ("c.more:Kind.B", 258516),
+    ],
+)
+def test_values_fold_across_modules(registry_of, symbol: str, value: object) -> None:
+    assert registry_of(CONSTANTS).value_of(symbol) == value
+
+
+@pytest.mark.parametrize(
+    "symbol", ["c.ids:LOOP", "c.ids:CALL", "c.two:X", "c.ids:GONE", "c.ids", "nowhere:X"]
+)
+def test_what_has_no_value(registry_of, symbol: str) -> None:
+    with pytest.raises(NotFoldable):
+        registry_of(CONSTANTS).value_of(symbol)
+
+
+def test_expressions_are_read_where_they_stand(registry_of) -> None:
+    assert registry_of(CONSTANTS).evaluate("c/more.py", "S + ids.FIRST") == 129252
