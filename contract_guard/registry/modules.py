@@ -110,6 +110,7 @@ class Modules:
         self.trees = tuple(trees)
         self.layouts = tuple(Layout(tree) for tree in trees)
         self._modules: dict[tuple[int, str], Module] = {}
+        self._by_path: dict[tuple[int, str], Module] = {}
         self._views: dict[tuple[int, str, bool], dict[str, Located]] = {}
         self._imported: set[Module] | None = None
         self._stubs: frozenset[str] | None = None
@@ -133,15 +134,15 @@ class Modules:
     def at(self, path: str, tree: int = 0) -> Module:
         """The module that a file holds. A file that another hides (`a.py` beside
         `a/__init__.py`, `a.pyi` beside `a.py`) is a module that no name leads to."""
-        key = key_of(path)
-        module = self.get(tree, key)
-        if module is not None and module.path == path:
-            return module
-        hidden = self._modules.get((tree, path))
-        if hidden is None:
-            hidden = self._make(tree, key, "stub" if path.endswith(".pyi") else "module", path)
-            self._modules[tree, path] = hidden
-        return hidden
+        known = self._by_path.get((tree, path))
+        if known is None:
+            key = key_of(path)
+            known = self.get(tree, key)
+            if known is None or known.path != path:
+                kind: ModuleKind = "stub" if path.endswith(".pyi") else "module"
+                known = self._make(tree, key, kind, path)
+            self._by_path[tree, path] = known
+        return known
 
     def _make(self, tree: int, key: str, kind: ModuleKind, path: str) -> Module:
         facts = self.trees[tree].files.get(path)
