@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from contract_guard.facts.bindings import bindings_of, name_span
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable, names_in
+from contract_guard.facts.fold import NotFoldable, is_text, names_in
 from contract_guard.facts.model import ClassFacts
 from contract_guard.facts.observations import ClassRecord, Observations
 from contract_guard.facts.scopes import ScopeRecord
@@ -116,7 +116,7 @@ def _slots(record: ClassRecord, notes: Observations, constants: Constants) -> It
             value = constants.fold(item.value) if item.value is not None else None
         except NotFoldable:
             return None
-        found = [value] if isinstance(value, str) else names_in(value)
+        found = [value] if is_text(value) else names_in(value)
         if found is None:
             return None
         names.extend(found)

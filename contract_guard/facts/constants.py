@@ -2,7 +2,7 @@
 
 import ast
 
-from contract_guard.facts.fold import NotFoldable, fold_node
+from contract_guard.facts.fold import NotFoldable, fold_node, is_text
 from contract_guard.facts.observations import Observations
 from contract_guard.facts.scopes import ScopeRecord
 
@@ -17,6 +17,7 @@ class Constants:
                 for name, value in _single_values(notes, record.scope).items():
                     self._values[f"{record.node.name}.{name}"] = value
         self._known: dict[str, object] = {}
+        self._unknown: set[str] = set()
         self._open: set[str] = set()
 
     def node(self, name: str) -> ast.expr | None:
@@ -28,11 +29,15 @@ class Constants:
         if name in self._known:
             return self._known[name]
         node = self._values.get(name)
-        if node is None or name in self._open or len(self._open) > 20:
+        if node is None or name in self._unknown or name in self._open or len(self._open) > 20:
             raise NotFoldable(f"{name} has no single value")
         self._open.add(name)
         try:
             value = self._known[name] = fold_node(node, self.lookup)
+        except NotFoldable:
+            if not self._open - {name}:  # else it may be for a cycle or for depth
+                self._unknown.add(name)
+            raise
         finally:
             self._open.discard(name)
         return value
@@ -44,12 +49,12 @@ class Constants:
     def text(self, node: ast.expr) -> str | None:
         """The value of an expression if it is a text."""
         if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
+            return node.value if is_text(node.value) else None
         try:
             value = self.fold(node)
         except NotFoldable:
             return None
-        return value if isinstance(value, str) else None
+        return value if is_text(value) else None
 
 
 def _single_values(notes: Observations, scope: ScopeRecord) -> dict[str, ast.expr]:

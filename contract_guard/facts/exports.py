@@ -3,7 +3,7 @@
 import ast
 
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable, names_in
+from contract_guard.facts.fold import NotFoldable, is_text, names_in
 from contract_guard.facts.guards import GuardRecord
 from contract_guard.facts.observations import Observations
 
@@ -112,6 +112,6 @@ def _folded(node: ast.expr, constants: Constants) -> list[str] | None:
         value = constants.fold(node)
     except NotFoldable:
         return None
-    if isinstance(value, str):
+    if is_text(value):
         return [value]
     return names_in(value)

@@ -1,6 +1,7 @@
 """Reading expressions: an explicit stack, as expressions may nest thousands deep."""
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.source import Positioned, Source
 
 Stack = list[ast.expr]
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _Deferred = tuple[ScopeRecord, GuardRecord | None, Stack]
 
 
@@ -129,7 +131,7 @@ class ExpressionReader:
             elif isinstance(part, ast.Attribute):
                 loaded.add(part.attr)
             elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                loaded.add(part.value)
+                loaded.update(_IDENTIFIER.findall(part.value))
 
     # The loop
 

@@ -38,9 +38,12 @@ def extract(
     if isinstance(parsed, Unreadable):
         return parsed
     text, tree = parsed
-    notes = observe(text, tree)
-    fragments = FileFragments() if fragments_of is None else fragments_of(tree)
-    return _facts(notes, fragments, has_suppressions=_SUPPRESSION in source)
+    try:
+        notes = observe(text, tree)
+        fragments = FileFragments() if fragments_of is None else fragments_of(tree)
+        return _facts(notes, fragments, has_suppressions=_SUPPRESSION in source)
+    except RecursionError:
+        return Unreadable("too-deep", "blocks or expressions are nested too deeply")
 
 
 def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool) -> ModuleFacts:

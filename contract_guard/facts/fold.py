@@ -4,7 +4,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 MAX_SOURCE = 20_000  # characters of an expression
 MAX_WORK = 200_000  # nodes read and items made for one value
@@ -51,6 +51,19 @@ def no_names(name: str) -> object:
     raise NotFoldable(f"{name} is not known")
 
 
+def is_text(value: object) -> TypeGuard[str]:
+    """A text that can be written as UTF-8: escapes such as `"\\ud800"` make others."""
+    if not isinstance(value, str):
+        return False
+    if value.isascii():
+        return True
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def names_in(value: object) -> list[str] | None:
     """The texts in a folded container (the keys of a dict), None if it is no container.
 
@@ -58,10 +71,10 @@ def names_in(value: object) -> list[str] | None:
     """
     if isinstance(value, tuple | list | dict):
         items = cast("Iterable[object]", value)
-        return [item for item in items if isinstance(item, str)]
+        return [item for item in items if is_text(item)]
     if isinstance(value, set | frozenset):
         items = cast("Iterable[object]", value)
-        return sorted(item for item in items if isinstance(item, str))
+        return sorted(item for item in items if is_text(item))
     return None
 
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from contract_guard.facts.constants import Constants
+from contract_guard.facts.guards import split_not
 from contract_guard.facts.observations import FunctionNode, Observations
 from contract_guard.facts.source import dotted
 from contract_guard.facts.tables import Tables
@@ -135,10 +136,11 @@ class _GetattrReader:
     def _is_name(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id == self._parameter
 
-    def _test(self, test: ast.expr) -> bool | None:
+    def _test(self, condition: ast.expr) -> bool | None:
         """Whether the condition being true (or false) means that the name is a known one."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self._test(test.operand)
+        test, negated = split_not(condition)
+        if negated:
+            inner = self._test(test)
             return None if inner is None else not inner
         if isinstance(test, ast.BoolOp):
             results = [self._test(part) for part in test.values]

@@ -4,6 +4,7 @@ The other modules of this package turn these notes into facts once every binding
 """
 
 import ast
+from itertools import takewhile
 from typing import NamedTuple
 
 from contract_guard.facts.guards import GuardRecord, GuardTable
@@ -97,10 +98,10 @@ class Observations:
     def scope_index(self, scope: ScopeRecord) -> int:
         """The number of a scope; lambdas and comprehensions get one when a fact needs it."""
         if scope.index < 0:
-            if scope.parent is not None:
-                self.scope_index(scope.parent)
-            scope.index = len(self.scopes)
-            self.scopes.append(scope)
+            fresh = [scope, *takewhile(lambda outer: outer.index < 0, scope.ancestors())]
+            for inner in reversed(fresh):
+                inner.index = len(self.scopes)
+                self.scopes.append(inner)
         return scope.index
 
     def enter(self, kind: ScopeKind, name: str, parent: ScopeRecord, node: ast.AST) -> ScopeRecord:

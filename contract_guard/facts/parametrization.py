@@ -1,13 +1,15 @@
 """How many cases a literal parametrization makes, and the ids that pytest gives them."""
 
 import ast
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable
+from contract_guard.facts.fold import NotFoldable, names_in
 from contract_guard.facts.source import callee, dotted
 
 MAX_IDS = 2000
+MAX_CASES = 10**9
+_MAX_WORK = 20_000  # elements looked at for one parametrization
 _DEPTH = 12
 _SAME_LENGTH = frozenset({"list", "tuple", "sorted", "reversed", "enumerate"})
 
@@ -35,7 +37,7 @@ def cases_of(decorator: ast.expr, constants: Constants, owner: str) -> Cases | N
     sizes = Sizes(constants, owner)
     if last == "expand":
         count = sizes.length(call.args[0]) if call.args else None
-        return Cases((), max(count or 1, 1), count is not None, None)
+        return Cases((), *bounded_count(count), None)
     names_node = call.args[0] if call.args else arguments.get("argnames")
     values = call.args[1] if len(call.args) > 1 else arguments.get("argvalues")
     if names_node is None or values is None:
@@ -49,7 +51,15 @@ def cases_of(decorator: ast.expr, constants: Constants, owner: str) -> Cases | N
         if ids is not None and (len(ids) != count or len(set(ids)) != count):
             ids = None
     indirect = call.args[2] if len(call.args) > 2 else arguments.get("indirect")
-    return Cases(_direct(names, indirect, constants), max(count or 1, 1), count is not None, ids)
+    return Cases(_direct(names, indirect, constants), *bounded_count(count), ids)
+
+
+def bounded_count(count: int | None) -> tuple[int, bool]:
+    """A number of cases, at least 1 (an empty parametrization is one skipped test) and at most
+    `MAX_CASES`, and whether it is exact."""
+    if count is None:
+        return 1, False
+    return min(max(count, 1), MAX_CASES), count <= MAX_CASES
 
 
 def _parametrize_call(node: ast.expr, constants: Constants) -> ast.Call | None:
@@ -78,7 +88,7 @@ def _names(node: ast.expr, constants: Constants) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple([name.strip() for name in value.split(",") if name.strip()])
     if isinstance(value, tuple | list):
-        return tuple([name for name in value if isinstance(name, str)])  # pyright: ignore
+        return tuple(names_in(cast("object", value)) or ())
     return ()
 
 
@@ -102,6 +112,7 @@ class Sizes:
     def __init__(self, constants: Constants, owner: str) -> None:
         self._constants = constants
         self._owner = owner
+        self._budget = _MAX_WORK
 
     def named(self, node: ast.expr) -> ast.expr | None:
         """What a name of the class around or of the module is bound to."""
@@ -113,7 +124,8 @@ class Sizes:
 
     def elements(self, node: ast.expr, depth: int = _DEPTH) -> list[ast.expr] | None:
         """The element expressions of a list, None where they cannot be listed."""
-        if depth == 0:
+        self._budget -= 1
+        if depth == 0 or self._budget < 0:
             return None
         if isinstance(node, ast.List | ast.Tuple):
             found: list[ast.expr] = []
@@ -125,6 +137,7 @@ class Sizes:
                     found.extend(inner)
                 else:
                     found.append(element)
+            self._budget -= len(found)
             return found
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             left = self.elements(node.left, depth - 1)
@@ -139,7 +152,8 @@ class Sizes:
 
     def length(self, node: ast.expr, depth: int = _DEPTH) -> int | None:
         """How many elements iteration gives, None where it cannot be told."""
-        if depth == 0:
+        self._budget -= 1
+        if depth == 0 or self._budget < 0:
             return None
         elements = self.elements(node, depth)
         if elements is not None:

@@ -113,10 +113,10 @@ class _PredicateReader:
         """The largest predicates in a condition, each on one subject."""
         if depth > _MAX_DEPTH:
             return []
-        op, parts = _parts(node)
+        op, parts, joined = _parts(node)
+        self.consumed.update(joined)
         if op is None:
             return self._comparison(node, scope)
-        self.consumed.add(id(node))
         by_subject: dict[str, list[_Rule]] = {}
         for part in parts[:_MAX_PARTS]:
             for rule in self.rules(part, scope, depth + 1):
@@ -219,27 +219,30 @@ class _PredicateReader:
         )
 
 
-def _parts(node: ast.expr) -> tuple[PredicateOp | None, list[ast.expr]]:
-    """The operator that joins conditions, and its operands; None for what joins none."""
+def _parts(node: ast.expr) -> tuple[PredicateOp | None, list[ast.expr], list[int]]:
+    """The operator that joins conditions, its operands, and the ids of the nodes that join them;
+    None for what joins none."""
     if isinstance(node, ast.BoolOp):
-        return ("and" if isinstance(node.op, ast.And) else "or"), node.values
+        return ("and" if isinstance(node.op, ast.And) else "or"), node.values, [id(node)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         kind = type(node.op)
         parts: list[ast.expr] = []
+        joined: list[int] = []
         left: ast.expr = node
         while isinstance(left, ast.BinOp) and type(left.op) is kind:
+            joined.append(id(left))
             parts.append(left.right)
             left = left.left
         parts.append(left)
         parts.reverse()
-        return ("and" if kind is ast.BitAnd else "or"), parts
+        return ("and" if kind is ast.BitAnd else "or"), parts, joined
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
-        return "not", [node.operand]
+        return "not", [node.operand], []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         known = _CALLS.get(node.func.attr)
         if known is not None and known[0] in ("and", "or", "not"):
-            return known[0], _operands(node)
-    return None, []
+            return known[0], _operands(node), [id(node)]
+    return None, [], []
 
 
 def _operands(node: ast.Call) -> list[ast.expr]:

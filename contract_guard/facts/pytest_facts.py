@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from contract_guard.facts.bindings import name_span
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable, names_in
+from contract_guard.facts.fold import NotFoldable, is_text, names_in
 from contract_guard.facts.model import Fixture, PytestFacts, Test
 from contract_guard.facts.observations import (
     ClassRecord,
@@ -13,7 +13,7 @@ from contract_guard.facts.observations import (
     FunctionRecord,
     Observations,
 )
-from contract_guard.facts.parametrization import MAX_IDS, Cases, Sizes, cases_of
+from contract_guard.facts.parametrization import MAX_IDS, Cases, Sizes, bounded_count, cases_of
 from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.source import callee, dotted
 
@@ -156,8 +156,8 @@ class _Collector:
             cases = cases_of(mark, self._constants, owner)
             if cases is None:
                 continue
-            count *= cases.total
-            exact = exact and cases.exact
+            count, bounded = bounded_count(count * cases.total)
+            exact = exact and cases.exact and bounded
             names.update(cases.names)
             ids = _combined(ids, cases)
         arguments = _requested(node, owner != "", names, unittest)
@@ -226,7 +226,7 @@ class _Collector:
                     )
                 elif keyword.arg == "params":
                     length = Sizes(self._constants, owner or "").length(keyword.value)
-                    count, exact = max(length or 1, 1), length is not None
+                    count, exact = bounded_count(length)
         return Fixture(
             name=name,
             qualname=function.scope.qualname,
@@ -247,7 +247,7 @@ class _Collector:
             value = self._constants.fold(node)
         except NotFoldable:
             return ()
-        return (value,) if isinstance(value, str) else tuple(names_in(value) or ())
+        return (value,) if is_text(value) else tuple(names_in(value) or ())
 
     def _module_skip(self) -> str | None:
         for call, here in self._notes.calls_by_name.get("skip", ()):

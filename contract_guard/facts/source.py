@@ -1,11 +1,14 @@
 """Decoded source text, and where its syntax nodes stand in it."""
 
 import ast
-from typing import Protocol
+import re
+from bisect import bisect_left
+from typing import NamedTuple, Protocol
 
 from contract_guard.facts.model import Span
 
 MAX_TEXT = 200
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 _COMPOUND = (
@@ -37,25 +40,44 @@ class Positioned(Protocol):
     def end_col_offset(self) -> int | None: ...
 
 
+class _WideCharacters(NamedTuple):
+    """The characters of a line that take more than one byte: the byte offset at which each ends,
+    and the bytes in excess of one a character before each of them, and after the last."""
+
+    ends: list[int]
+    surplus: list[int]
+
+
+def _wide_characters(line: str) -> _WideCharacters:
+    ends: list[int] = []
+    surplus = [0]
+    for match in _NOT_ASCII.finditer(line):
+        width = len(match[0].encode("utf-8", "surrogatepass"))
+        ends.append(match.start() + surplus[-1] + width)
+        surplus.append(surplus[-1] + width - 1)
+    return _WideCharacters(ends, surplus)
+
+
 class Source:
     """The text of a file with `\\n` line ends and no byte order mark."""
 
-    __slots__ = ("_headers", "ascii", "lines", "text")
+    __slots__ = ("_headers", "_wide", "ascii", "lines", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.ascii = text.isascii()
         self.lines = text.split("\n")
+        self._wide: dict[int, _WideCharacters] = {}
         self._headers: dict[int, Span] = {}
 
     def column(self, line: int, offset: int) -> int:
         """The column, from 1 in code points, of a UTF-8 byte offset from 0 as `ast` counts."""
         if self.ascii:
             return offset + 1
-        text = self.lines[line - 1]
-        if text.isascii():
-            return offset + 1
-        return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")) + 1
+        wide = self._wide.get(line)
+        if wide is None:
+            wide = self._wide[line] = _wide_characters(self.lines[line - 1])
+        return offset - wide.surplus[bisect_left(wide.ends, offset + 1)] + 1
 
     def span(self, node: Positioned) -> Span:
         line = node.lineno

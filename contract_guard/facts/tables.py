@@ -10,6 +10,7 @@ Entries = dict[str, list[str]]
 """Each name of a table with the names in its value: `{"sub": ["a", "b"], "x": "y"}`."""
 
 _DEPTH = 10
+_MAX_ITEMS = 50_000
 _WRAPPERS = frozenset(
     {"set", "frozenset", "list", "tuple", "sorted", "dict", "MappingProxyType", "OrderedDict"}
 )
@@ -24,6 +25,7 @@ class Tables:
     ) -> None:
         self._constants = constants
         self._exports = exports
+        self._known: dict[str, Entries | None] = {}
         self._bound: dict[str, list[Bound]] = {}
         for item in notes.bindings[notes.module]:
             self._bound.setdefault(item.name, []).append(item)
@@ -67,6 +69,12 @@ class Tables:
         return {text: []} if text is not None else None
 
     def _named(self, name: str, depth: int) -> Entries | None:
+        if name not in self._known:
+            self._known[name] = None  # for a table that mentions itself
+            self._known[name] = self._bound_entries(name, depth)
+        return self._known[name]
+
+    def _bound_entries(self, name: str, depth: int) -> Entries | None:
         if name == "__all__" and self._exports is not None:
             return {export: [] for export in self._exports}
         bound = [item for item in self._bound.get(name, ()) if item.kind != "annotation"]
@@ -190,4 +198,6 @@ def _joined(left: Entries | None, right: Entries | None) -> Entries | None:
     result = {name: list(items) for name, items in left.items()}
     for name, items in right.items():
         result.setdefault(name, []).extend(items)
+    if sum(map(len, result.values())) + len(result) > _MAX_ITEMS:
+        return None
     return result

@@ -4,7 +4,7 @@ import ast
 
 from contract_guard.facts.classes import method_class
 from contract_guard.facts.constants import Constants
-from contract_guard.facts.fold import NotFoldable, fold_node
+from contract_guard.facts.fold import NotFoldable, fold_node, is_text
 from contract_guard.facts.observations import Here, Observations
 from contract_guard.facts.scopes import ScopeRecord
 from contract_guard.facts.tables import Tables
@@ -23,6 +23,7 @@ class Texts:
         self._notes = notes
         self._constants = constants
         self._tables = tables
+        self._arguments: dict[tuple[ScopeRecord, str], list[str] | None] = {}
 
     def of(self, node: ast.expr, here: Here) -> list[str] | None:
         """The text of `node`, or all its texts in a literal loop; None where it does not fold."""
@@ -30,7 +31,7 @@ class Texts:
 
     def _texts(self, node: ast.expr, scope: ScopeRecord, depth: int) -> list[str] | None:
         if isinstance(node, ast.Constant):
-            return [node.value] if isinstance(node.value, str) else None
+            return [node.value] if is_text(node.value) else None
         if depth == 0:
             return None
 
@@ -41,7 +42,7 @@ class Texts:
             value = fold_node(node, lookup)
         except NotFoldable:
             return self._loop_texts(node, scope, depth - 1)
-        return [value] if isinstance(value, str) else None
+        return [value] if is_text(value) else None
 
     def _value(self, name: str, scope: ScopeRecord, depth: int) -> object:
         root, _, rest = name.partition(".")
@@ -75,7 +76,11 @@ class Texts:
         if iterable is not None:
             return self._tables.names(iterable)
         if home.kind == "function":
-            return self._argument_texts(node.id, home, depth)
+            key = (home, node.id)
+            if key not in self._arguments:
+                self._arguments[key] = None  # for a function that calls itself
+                self._arguments[key] = self._argument_texts(node.id, home, depth)
+            return self._arguments[key]
         return None
 
     def _argument_texts(
