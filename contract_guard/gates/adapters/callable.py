@@ -161,7 +161,7 @@ def _parameters(
     generator = torch.Generator()
     generator.manual_seed(0)
     for role in takes:
-        if role not in _INPUTS and role not in parameters:
+        if (role == "bias" or role not in _INPUTS) and role not in parameters:
             size = (shape.experts, shape.hidden) if role == "weight" else (shape.experts,)
             spread = shape.hidden**-0.5 if role == "weight" else 0.1
             values = torch.randn(size, generator=generator) * spread

@@ -18,6 +18,7 @@ from contract_guard.gates.adapters.transformers.forwards import (
     Forward,
 )
 from contract_guard.gates.adapters.transformers.values import owned_bias
+from contract_guard.gates.describe import describe
 from contract_guard.gates.model import (
     CannotBuild,
     Domain,
@@ -41,6 +42,24 @@ _HIDDEN = (64, 512)
 def adapters() -> list[GateAdapter]:
     """One adapter a router class, by name."""
     return [_adapter(router) for router in router_classes()]
+
+
+def table_rows() -> list[tuple[str, str, str, str]]:
+    """(class, digest of its forward, rule in words or the reason why there is none, domain in
+    words), by name, for each router as it is loaded in bfloat16."""
+    rows: list[tuple[str, str, str, str]] = []
+    for router in router_classes():
+        forward = FORWARDS.get(router.digest)
+        choices = forward.top_k if forward is not None else None
+        try:
+            gate = _build(router, GateShape(16, choices or 2, 64, "bfloat16", "cpu"))
+            words = describe(gate.spec)
+        except CannotBuild as reason:
+            words = f"unverified: {reason}"
+        domain = [f"k = {choices}"] if choices is not None else []
+        domain += sorted(_adapter(router).options)
+        rows.append((router.name, router.digest, words, ", ".join(domain)))
+    return rows
 
 
 def _adapter(router: RouterClass) -> GateAdapter:

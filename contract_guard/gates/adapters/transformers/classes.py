@@ -71,7 +71,7 @@ def router_classes() -> tuple[RouterClass, ...]:
     found = [
         router
         for path in sorted(models.glob("*/modeling_*.py"))
-        for router in _routers_of(path, f"transformers.models.{path.parent.name}.{path.stem}")
+        for router in routers_in(path, f"transformers.models.{path.parent.name}.{path.stem}")
     ]
     return tuple(sorted(found, key=lambda router: router.name))
 
@@ -86,7 +86,8 @@ def version() -> str | None:
         return None
 
 
-def _routers_of(path: Path, module: str) -> Iterator[RouterClass]:
+def routers_in(path: Path, module: str) -> Iterator[RouterClass]:
+    """The router classes of one source file, which is the module of that dotted name."""
     text = path.read_text(encoding="utf-8")
     if not _CANDIDATE.search(text):
         return
