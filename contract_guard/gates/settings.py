@@ -1,0 +1,57 @@
+"""How much of a gate is run, what it is compared with, and how far a run is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from contract_guard.gates.model import Gate, GateInputs, GateOutput
+from contract_guard.mirrors.model import OracleSlice
+
+GPU_ROWS, CPU_ROWS = 1_000_000, 20_000
+PROPERTY_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`rows` are for gate = oracle, `property_rows` for each other property; a batch has at most
+    `tokens` rows and T x max(H, E) `elements`; `shrink_seconds` is for each cause of drift."""
+
+    device: str = "cpu"
+    rows: int = CPU_ROWS
+    property_rows: int = PROPERTY_ROWS
+    tokens: int = 2_048
+    elements: int = 1 << 20
+    shapes: int = 6
+    seed: int = 0
+    compile: bool = False
+    shrink_seconds: float = 2.0
+
+
+def settings_for(
+    device: str, rows: int | None = None, seed: int = 0, compile: bool = False
+) -> Settings:
+    """What a run on this device takes by default: 10^6 rows on a GPU, 20,000 on a CPU."""
+    if device.startswith("cuda"):
+        return Settings(
+            device, rows or GPU_ROWS, tokens=1 << 14, elements=1 << 26, seed=seed, compile=compile
+        )
+    rows = rows or CPU_ROWS
+    return Settings(device, rows, min(PROPERTY_ROWS, rows), seed=seed, compile=compile)
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """What else says how the gate ought to route, bound to its roles: a test's expectation, or
+    another gate. `slice` is there where it was lifted from a test."""
+
+    name: str
+    run: Callable[[Gate, GateInputs], GateOutput]
+    slice: OracleSlice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands: rows and causes of drift so far."""
+
+    gate: str
+    rows: int
+    drifts: int

@@ -1,0 +1,110 @@
+"""Runs gates in a process of its own: jobs come in as JSON lines, progress and results go out.
+
+A gate may hang, crash its process or poison its CUDA context; the process that asked for the run
+outlives it. Started as `python -m contract_guard.gates.worker`.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import IO, TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from contract_guard.gates.model import GateRun
+
+# Progress is told at most so often, in seconds.
+PAUSE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One gate to run: `binding` is its table of the configuration if it has one, `mirror` the
+    lifted expectation as text, `bind` and `expects` what the configuration says of it. `versus` is
+    another gate to compare with, `kept` are replay tokens to begin with."""
+
+    gate: str
+    device: str
+    rows: int | None = None
+    seed: int = 0
+    compile: bool = False
+    binding: Mapping[str, object] | None = None
+    mirror_name: str | None = None
+    mirror: str | None = None
+    bind: Mapping[str, object] = field(default_factory=dict[str, object])
+    expects: Mapping[str, str] = field(default_factory=dict[str, str])
+    versus: str | None = None
+    boundaries: tuple[int, ...] = ()
+    kept: tuple[str, ...] = ()
+    only_kept: bool = False
+    paths: tuple[str, ...] = ()
+
+
+def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
+    """Runs one job here. Faults of the gate, its binding and its mirror are verdicts."""
+    from contract_guard.gates.adapters import find
+    from contract_guard.gates.adapters.callable import from_callable
+    from contract_guard.gates.case import BadToken, decode
+    from contract_guard.gates.interpret import CannotLift
+    from contract_guard.gates.mirror import bind, slice_from_json
+    from contract_guard.gates.model import CannotBuild, GateRun
+    from contract_guard.gates.runner import run_gate
+    from contract_guard.gates.settings import Progress, settings_for
+    from contract_guard.gates.versus import versus
+
+    for path in reversed(job.paths):
+        if path not in sys.path:
+            sys.path.insert(0, path)
+    settings = settings_for(job.device, job.rows, job.seed, job.compile)
+    last = 0.0
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if tell is not None and now - last >= PAUSE:
+            last = now
+            _say(tell, {"progress": asdict(progress)})
+
+    try:
+        adapter = find(job.gate) if job.binding is None else from_callable(job.gate, job.binding)
+        mirror = None
+        if job.mirror is not None:
+            lifted = slice_from_json(job.mirror)
+            mirror = bind(job.mirror_name or "mirror", lifted, job.bind, job.expects)
+        elif job.versus is not None:
+            mirror = versus(find(job.versus))
+        kept = tuple(decode(token) for token in job.kept)
+    except (CannotBuild, CannotLift, BadToken) as error:
+        verdict = "error" if isinstance(error, BadToken) else "unverified"
+        name = job.mirror_name or job.versus
+        return GateRun(job.gate, name, verdict, job.device, 0, 0, 0.0, 0.0, 0.0, reason=str(error))
+    return run_gate(adapter, settings, mirror, job.boundaries, kept, job.only_kept, on_progress)
+
+
+def job_from(record: Mapping[str, object]) -> Job:
+    """A job as `asdict` and JSON leave it."""
+    values = dict(record)
+    for name in ("boundaries", "kept", "paths"):
+        values[name] = tuple(cast("list[object]", values.get(name, [])))
+    return Job(**values)  # pyright: ignore[reportArgumentType]
+
+
+def main() -> None:
+    """Reads jobs until the input ends."""
+    # Libraries print; the pipe that results go through must be ours alone.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        run = run_job(job_from(json.loads(line)), out)
+        _say(out, {"run": asdict(run)})
+
+
+def _say(out: "IO[str]", record: Mapping[str, object]) -> None:
+    out.write(json.dumps(record, default=str) + "\n")
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()
