@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from contract_guard.facts.model import ClassFacts, ModuleFacts
+from contract_guard.registry.contents import is_reachable
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Producer
 
@@ -40,19 +40,9 @@ def _symbols(registry: Registry, name: str | None = None) -> Iterator[str]:
         module = registry.module(path).name
         bound = [(binding, "") for binding in facts.bindings]
         for class_ in facts.classes:
-            if _is_reachable(facts, class_):
+            if is_reachable(facts, class_):
                 qualname = facts.scopes[class_.scope].qualname
                 bound += [(binding, f"{qualname}.") for binding in class_.members]
         for binding, owner in bound:
             if name in (None, binding.name) and binding.kind not in ("import", "del"):
                 yield f"{module}:{owner}{binding.name}"
-
-
-def _is_reachable(facts: ModuleFacts, class_: ClassFacts) -> bool:
-    """Whether the class is an attribute of the module or of such a class."""
-    scope = class_.scope
-    while scope > 0:
-        if facts.scopes[scope].kind != "class":
-            return False
-        scope = facts.scopes[scope].parent
-    return True

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Span, Unreadable
+from contract_guard.findings import Impact, TestsLost
 
 
 class Tree(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,32 +110,51 @@ ChangeKind = Literal[
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a symbol stands at one revision; `value` is Python literal text or None."""
+    """Where a symbol stands at one revision; `value` is Python literal text or None.
+
+    For a changed rule `value` is the set of values that it accepts.
+    """
 
     path: str
     line: int
-    value: str | None
+    value: str | None = None
+
+
+ConsumerForm = Literal[
+    "import", "attribute", "patch", "assignment", "literal", "fixture", "mirror", "document"
+]
 
 
 class Consumer(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that names a changed symbol, in the form of `diff --format json`."""
+    """A place that names a changed symbol, in the form of `diff --format json`.
+
+    `line` is at the newer revision; where the consumer is `updated` and no longer names the
+    symbol, at the older one. `impact` is None where the change costs the place nothing. With
+    origin "merge" only the merge of both revisions breaks it.
+    """
 
     path: str
     line: int
-    form: Literal["import", "attribute", "patch", "assignment", "literal", "fixture", "mirror"]
-    test: str | None
-    tests_lost: object | None
-    impact: str | None
-    updated: bool
-    origin: Literal["change", "merge"]
+    form: ConsumerForm
+    test: str | None = None
+    tests_lost: TestsLost | None = None
+    impact: Impact | None = None
+    updated: bool = False
+    origin: Literal["change", "merge"] = "change"
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A change to a contract between two registries."""
+    """A change to a contract between two registries.
+
+    `symbol` is the name at the older revision, except for "added". `replacement` is the symbol
+    that took its place, where one is known. `commit` names the commit that made the change,
+    where it was looked for.
+    """
 
     symbol: str
     kind: ChangeKind
     old: Place | None
     new: Place | None
-    commit: str | None
-    consumers: tuple[Consumer, ...]
+    replacement: str | None = None
+    commit: str | None = None
+    consumers: tuple[Consumer, ...] = ()

@@ -1,0 +1,285 @@
+"""Changes to contracts between two registries of one project.
+
+A contract is a definition that another module names. What is said of it here rests on names and
+values alone; which of its consumers fail is the matter of detectors.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from contract_guard.findings import TestsLost
+from contract_guard.registry.consumers import (
+    Consumption,
+    consumers_of_any,
+    consumers_of_modules,
+)
+from contract_guard.registry.contents import (
+    Definition,
+    changed_paths,
+    contents,
+    value_text,
+)
+from contract_guard.registry.index import Registry
+from contract_guard.registry.model import Change, ChangeKind, Consumer, Place
+from contract_guard.registry.replacement import Replacements, module_replacement
+from contract_guard.registry.rules import rule_changes
+from contract_guard.registry.signatures import signature_change
+
+_MOST_ROUNDS = 20  # of constants derived from derived constants
+_NAME = re.compile(r"[A-Za-z_]\w*")
+GOING: frozenset[ChangeKind] = frozenset({"removed", "renamed", "moved", "visibility-changed"})
+
+
+def compare(old: Registry, new: Registry) -> tuple[Change, ...]:
+    """Every change to a contract from `old` to `new`, by symbol.
+
+    Consumers are the places outside of the defining module: at `new`, and those that named the
+    symbol at `old` and no longer do (`updated`). Their impact is "silent": nothing here tells
+    which of them fail.
+    """
+    return tuple(_Comparison(old, new).changes())
+
+
+class _Comparison:
+    def __init__(self, old: Registry, new: Registry) -> None:
+        self.old = old
+        self.new = new
+        self.paths = changed_paths(old.tree, new.tree)
+        self.before = contents(old, self.paths)
+        self.after = contents(new, self.paths)
+
+    def changes(self) -> Iterator[Change]:
+        found = [*self._modules(), *self._names(), *self._derived()]
+        found += rule_changes(self.old, self.new, self.paths, {c.symbol for c in found})
+        consumers = _Consumers(self, found)
+        for change in sorted(found, key=lambda change: (change.symbol, change.kind)):
+            places = consumers.of(change)
+            if places or change.consumers:
+                yield msgspec.structs.replace(change, consumers=(*change.consumers, *places))
+
+    def _modules(self) -> Iterator[Change]:
+        """Modules that are gone, and what took their place."""
+        before, after = _by_module(self.before), _by_module(self.after)
+        came = {name: own for name, own in after.items() if not self.old.modules.named(name)}
+        self.gone_modules: set[str] = set()
+        for path in sorted(self.paths - self.new.tree.files.keys()):
+            name = self.old.module(path).name
+            if not name or self.new.modules.named(name) or name in self.gone_modules:
+                continue
+            if self.new.resolve_dotted(name).status != "missing":
+                continue
+            self.gone_modules.add(name)
+            other = module_replacement(before.get(name, ()), came)
+            kind: ChangeKind = "removed"
+            new = None
+            if other is not None:
+                is_same_name = other.rpartition(".")[2] == name.rpartition(".")[2]
+                kind = "moved" if is_same_name else "renamed"
+                new = Place(came[other][0].module.path, 1)
+            yield Change(symbol=name, kind=kind, old=Place(path, 1), new=new, replacement=other)
+
+    def _names(self) -> Iterator[Change]:
+        came = [d for s, d in self.after.items() if s not in self.before and not d.is_passed_on]
+        replacements = Replacements(came)
+        for symbol, old in self.before.items():
+            if old.module.name in self.gone_modules:
+                continue
+            new = self.after.get(symbol)
+            if new is None:
+                if self.new.resolve_symbol(symbol).status == "missing":
+                    yield self._gone(old, replacements)
+            elif not old.is_passed_on and new.is_passed_on:
+                yield from self._passed_on(old, new)
+            elif not old.is_passed_on and old.binding is not new.binding:
+                yield from _altered(self.old, self.new, old, new)
+        yield from self._exports()
+        for new in came:
+            if self.old.resolve_symbol(new.symbol).status == "missing":
+                yield Change(symbol=new.symbol, kind="added", old=None, new=new.place)
+
+    def _gone(self, old: Definition, replacements: Replacements) -> Change:
+        kind: ChangeKind = "removed"
+        new = None if old.is_passed_on else replacements.renamed(old)
+        if new is not None:
+            kind = "visibility-changed" if new.name == f"_{old.name}" else "renamed"
+        elif not old.is_passed_on and (new := replacements.moved(old)) is not None:
+            kind = "moved"
+        place = old.place
+        if old.is_passed_on:
+            # What goes is the way; the definition behind it may still be there.
+            behind = self.old.producer(old.symbol)
+            here = self.new.producer(behind.symbol) if behind is not None else None
+            if here is not None:
+                new_place = Place(here.path, here.span.line, value_text(self.new, here.symbol))
+                return Change(
+                    symbol=old.symbol,
+                    kind="moved",
+                    old=place,
+                    new=new_place,
+                    replacement=here.symbol,
+                )
+        return Change(
+            symbol=old.symbol,
+            kind=kind,
+            old=place,
+            new=new.place if new else None,
+            replacement=new.symbol if new else None,
+        )
+
+    def _passed_on(self, old: Definition, new: Definition) -> Iterator[Change]:
+        """A definition that moved, and left an import in its place."""
+        behind = self.new.producer(new.symbol)
+        if behind is None or behind.symbol == old.symbol:
+            return
+        name = behind.symbol.partition(":")[2]
+        yield Change(
+            symbol=old.symbol,
+            kind="moved" if name == old.name else "renamed",
+            old=old.place,
+            new=Place(behind.path, behind.span.line, value_text(self.new, behind.symbol)),
+            replacement=behind.symbol,
+        )
+
+    def _exports(self) -> Iterator[Change]:
+        """Public names that `__all__` no longer lists: a star import does not bring them."""
+        for path in sorted(self.paths):
+            if path not in self.old.tree.files or path not in self.new.tree.files:
+                continue
+            before, after = self.old.module(path), self.new.module(path)
+            if before.facts is None or after.facts is None or after.facts.exports is None:
+                continue
+            if not after.facts.exports_exact:
+                continue
+            exports = before.facts.exports
+            for name in (b for b in before.bindings if not b.startswith("_")):
+                was_listed = exports is None or name in exports
+                if was_listed and name in after.bindings and name not in after.facts.exports:
+                    symbol = f"{before.name}:{name}"
+                    old, new = self.before.get(symbol), self.after.get(symbol)
+                    if old and new and not old.is_passed_on:
+                        yield Change(
+                            symbol=symbol,
+                            kind="visibility-changed",
+                            old=old.place,
+                            new=new.place,
+                            replacement=symbol,
+                        )
+
+    def _derived(self) -> Iterator[Change]:
+        """Constants whose own text stayed and whose value follows one that changed."""
+        names = {
+            old.name
+            for symbol, old in self.before.items()
+            if old.value is not None
+            and (new := self.after.get(symbol)) is not None
+            and new.value != old.value
+        }
+        known = set(self.before)
+        for _ in range(_MOST_ROUNDS):
+            if not names:
+                return
+            found = [c for c in self._following(names) if c.symbol not in known]
+            known |= {change.symbol for change in found}
+            names = {change.symbol.rpartition(":")[2].rpartition(".")[2] for change in found}
+            yield from found
+
+    def _following(self, names: set[str]) -> Iterator[Change]:
+        for path, facts in self.new.facts():
+            if path in self.paths:
+                continue
+            following = [
+                binding
+                for binding in facts.bindings
+                if binding.kind == "assign"
+                and binding.value is not None
+                and not names.isdisjoint(_NAME.findall(binding.value))
+            ]
+            module = self.new.module(path)
+            for binding in following:
+                symbol = f"{module.name}:{binding.name}"
+                before, after = value_text(self.old, symbol), value_text(self.new, symbol)
+                if None not in (before, after) and before != after:
+                    line = binding.span.line
+                    yield Change(
+                        symbol=symbol,
+                        kind="value-changed",
+                        old=Place(path, line, before),
+                        new=Place(path, line, after),
+                        replacement=symbol,
+                    )
+
+
+def _altered(
+    old_registry: Registry, new_registry: Registry, old: Definition, new: Definition
+) -> Iterator[Change]:
+    kind: ChangeKind | None = None
+    if old.binding.kind != new.binding.kind:
+        kind = "kind-changed"
+    elif old.value is not None and new.value is not None:
+        kind = "value-changed" if old.value != new.value else None
+    elif old.binding.signature is not None and new.binding.signature is not None:
+        kind = signature_change(old.binding.signature, new.binding.signature)
+    if kind is not None:
+        yield Change(
+            symbol=old.symbol, kind=kind, old=old.place, new=new.place, replacement=new.symbol
+        )
+
+
+def _by_module(definitions: Mapping[str, Definition]) -> dict[str, list[Definition]]:
+    found: dict[str, list[Definition]] = {}
+    for definition in definitions.values():
+        if not definition.is_passed_on:
+            found.setdefault(definition.module.name, []).append(definition)
+    return found
+
+
+class _Consumers:
+    """Who names the changed symbols, at both revisions, found in one pass over each."""
+
+    def __init__(self, comparison: _Comparison, changes: Sequence[Change]) -> None:
+        self._paths = comparison.paths
+        going = [change for change in changes if change.kind in GOING]
+        self._before = _index(comparison.old, going)
+        self._after = _index(comparison.new, changes)
+
+    def of(self, change: Change) -> tuple[Consumer, ...]:
+        found = list(self._after.get(change.symbol, ()))
+        consumers = [self._consumer(c, updated=c.path in self._paths) for c in found]
+        if change.kind in GOING:
+            here = {(c.path, c.form) for c in found}
+            was = [c for c in self._before.get(change.symbol, ()) if (c.path, c.form) not in here]
+            now = {(c.path, c.form): c for c in self._after.get(change.replacement or "", ())}
+            places = [now.get((c.path, c.form), c) for c in was]
+            followed = {(c.path, c.form, c.span.line): c for c in places}
+            consumers += [self._consumer(c, updated=True) for c in followed.values()]
+        return tuple(consumers)
+
+    @staticmethod
+    def _consumer(found: Consumption, *, updated: bool) -> Consumer:
+        lost = TestsLost(found.cases, found.exact, found.tests) if found.tests else None
+        return Consumer(
+            path=found.path,
+            line=found.span.line,
+            form=found.form,
+            test=found.test,
+            tests_lost=lost,
+            impact="silent",
+            updated=updated,
+        )
+
+
+def _index(registry: Registry, changes: Iterable[Change]) -> dict[str, list[Consumption]]:
+    symbols = {change.symbol for change in changes}
+    symbols |= {change.replacement for change in changes if change.replacement}
+    modules = {symbol for symbol in symbols if ":" not in symbol}
+    names = {symbol.partition(":")[2].rpartition(".")[2] for symbol in symbols - modules}
+    found: dict[str, list[Consumption]] = {}
+    places = [*consumers_of_any(registry, names)] if names else []
+    if modules:
+        places += consumers_of_modules(registry, modules)
+    for place in places:
+        for symbol in {place.symbol, place.producer.symbol} & symbols:
+            found.setdefault(symbol, []).append(place)
+    return found

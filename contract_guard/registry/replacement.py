@@ -1,0 +1,91 @@
+"""What took the place of a definition that is gone: the same code or value under another name, in
+another place, or both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from contract_guard.registry.contents import Definition
+
+# How alike two names have to be, by `SequenceMatcher.ratio`, with how much else to go by.
+_WITH_SAME_BODY = 0.3
+_WITH_SAME_VALUE = 0.5
+_WITH_SAME_SIGNATURE = 0.7
+_ALONE = 0.85
+_MODULES_ALIKE = 0.5
+
+
+class Replacements:
+    """Looks among definitions that are new for one that replaces another. Each is given once."""
+
+    def __init__(self, came: Iterable[Definition]) -> None:
+        self._by_name: dict[str, list[Definition]] = {}
+        self._by_owner: dict[str, list[Definition]] = {}
+        self._taken: set[str] = set()
+        for definition in came:
+            self._by_name.setdefault(definition.name, []).append(definition)
+            self._by_owner.setdefault(definition.owner, []).append(definition)
+
+    def moved(self, gone: Definition) -> Definition | None:
+        """The definition of the same name and kind in another module."""
+        if "." in gone.symbol.partition(":")[2]:
+            return None  # methods share names that say nothing
+        candidates = [
+            new
+            for new in self._by_name.get(gone.name, ())
+            if new.binding.kind == gone.binding.kind and new.owner != gone.owner
+        ]
+        same = [new for new in candidates if _is_same(gone, new)]
+        if same:
+            return same[0]
+        return candidates[0] if len(candidates) == 1 else None
+
+    def renamed(self, gone: Definition) -> Definition | None:
+        """A new definition at the same place whose body, value or name is like the old one's."""
+        best: tuple[float, Definition] | None = None
+        for new in self._by_owner.get(gone.owner, ()):
+            if new.binding.kind != gone.binding.kind or new.symbol in self._taken:
+                continue
+            ratio = SequenceMatcher(None, gone.name.lower(), new.name.lower()).ratio()
+            surplus = ratio - _needed(gone, new)
+            if surplus >= 0 and (best is None or surplus > best[0]):
+                best = (surplus, new)
+        if best is None:
+            return None
+        self._taken.add(best[1].symbol)
+        return best[1]
+
+
+def _needed(gone: Definition, new: Definition) -> float:
+    if gone.binding.body and gone.binding.body == new.binding.body:
+        return _WITH_SAME_BODY
+    if gone.value is not None and gone.value == new.value:
+        return _WITH_SAME_VALUE
+    signature = gone.binding.signature
+    if signature is not None and signature.parameters and signature == new.binding.signature:
+        return _WITH_SAME_SIGNATURE
+    return _ALONE
+
+
+def _is_same(gone: Definition, new: Definition) -> bool:
+    if gone.binding.body or new.binding.body:
+        return gone.binding.body == new.binding.body
+    return gone.binding.value is not None and gone.binding.value == new.binding.value
+
+
+def module_replacement(
+    gone: Sequence[Definition], came: Mapping[str, Sequence[Definition]]
+) -> str | None:
+    """The new module that defines most of what the old one did, by dotted name."""
+    old = {_identity(definition) for definition in gone}
+    if not old:
+        return None
+    alike = {
+        name: len(old & (new := {_identity(d) for d in definitions})) / len(old | new)
+        for name, definitions in came.items()
+    }
+    best = max(alike, key=lambda name: (alike[name], name), default=None)
+    return best if best is not None and alike[best] >= _MODULES_ALIKE else None
+
+
+def _identity(definition: Definition) -> tuple[str, str]:
+    return (definition.symbol.partition(":")[2], definition.binding.kind)

@@ -1,0 +1,110 @@
+"""Rules over constants: which values of a subject the predicates of production accept, and which
+predicates elsewhere still follow the old rule."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from contract_guard.facts.fold import NotFoldable
+from contract_guard.facts.model import ModuleFacts, Predicate
+from contract_guard.registry.index import Registry
+from contract_guard.registry.model import Change, Consumer, Place
+from contract_guard.registry.value_sets import Ranges, is_finite, literal, overlap, value_set
+
+
+class Rule(NamedTuple):
+    """A predicate over constants, the integers that it accepts, and the constants' symbols."""
+
+    path: str
+    predicate: Predicate
+    accepts: Ranges
+    constants: frozenset[str]
+
+
+def rules_of(registry: Registry, path: str) -> Iterator[Rule]:
+    """The predicates of a file that name constants and whose set of values can be told."""
+    facts = registry.tree.files.get(path)
+    for predicate in facts.predicates if isinstance(facts, ModuleFacts) else ():
+        constants = _constants(registry, path, predicate)
+        if constants:
+            try:
+                accepts = value_set(predicate, lambda text: registry.evaluate(path, text))
+            except NotFoldable:
+                continue
+            yield Rule(path, predicate, accepts, constants)
+
+
+def _constants(registry: Registry, path: str, predicate: Predicate) -> frozenset[str]:
+    found: set[str] = set()
+    for name in predicate.names:
+        producer = registry.resolve_name(path, name).producer
+        if producer is not None and producer.kind == "assign":
+            found.add(producer.symbol)
+    return frozenset(found)
+
+
+def rule_changes(
+    old: Registry, new: Registry, paths: Collection[str], known: Collection[str]
+) -> Iterator[Change]:
+    """Constants over which production has a rule that it did not have, with the predicates of
+    tests that still follow another. Those in `known` have changed themselves."""
+    in_production = [path for path in sorted(paths) if not new.layout.is_test(path)]
+    before = _by_constant(rule for path in in_production for rule in rules_of(old, path))
+    after = _by_constant(rule for path in in_production for rule in rules_of(new, path))
+    for symbol, rules in sorted(after.items()):
+        if symbol in known or old.producer(symbol) is None:
+            continue
+        was = {rule.accepts: rule for rule in before.get(symbol, ())}
+        fresh = [rule for rule in rules if rule.accepts not in was]
+        if not fresh:
+            continue
+        now = {rule.accepts for rule in rules}
+        gone = [rule for accepts, rule in was.items() if accepts not in now]
+        stale = tuple(_staying(new, symbol, {rule.accepts for rule in fresh}, paths))
+        if gone or stale:
+            yield Change(
+                symbol=symbol,
+                kind="rule-changed",
+                old=_place(gone[0]) if gone else None,
+                new=_place(fresh[0]),
+                replacement=None,
+                consumers=stale,
+            )
+
+
+def _by_constant(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for constant in rule.constants:
+            found.setdefault(constant, []).append(rule)
+    return found
+
+
+def _staying(
+    new: Registry, symbol: str, fresh: Collection[Ranges], paths: Collection[str]
+) -> Iterator[Consumer]:
+    """Predicates of tests over the constant that accept other values than the new rule."""
+    name = symbol.rpartition(":")[2].rpartition(".")[2]
+    for path, facts in new.facts():
+        if name not in facts.loaded_names or not new.layout.is_test(path):
+            continue
+        for rule in rules_of(new, path):
+            if symbol in rule.constants and _is_outdated(rule.accepts, fresh):
+                yield Consumer(
+                    path=path,
+                    line=rule.predicate.span.line,
+                    form="mirror",
+                    test=new.test_at(path, rule.predicate.scope),
+                    impact="silent",
+                    updated=path in paths,
+                )
+
+
+def _is_outdated(accepts: Ranges, fresh: Collection[Ranges]) -> bool:
+    """Whether the set is another than all of the new ones, and meant for the same values."""
+    return accepts not in fresh and any(
+        is_finite(accepts) and is_finite(other) and overlap(accepts, other) for other in fresh
+    )
+
+
+def _place(rule: Rule) -> Place:
+    return Place(rule.path, rule.predicate.span.line, literal(rule.accepts))

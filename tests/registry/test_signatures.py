@@ -1,0 +1,42 @@
+"""Whether a call fits a signature: against `inspect.Signature.bind`."""
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contract_guard.facts.extract import extract
+from contract_guard.registry.signatures import misfit, signature_change
+
+HEADS = ["a", "a, b=1", "a, /, b", "*, a, b=2", "a, *rest", "a, **more", "a, b, *, c=3", ""]
+
+
+def signature_of(head: str):
+    (binding,) = extract(f"def f({head}): ...\n".encode()).bindings
+    assert binding.signature is not None
+    return binding.signature
+
+
+@given(st.sampled_from(HEADS), st.integers(0, 4), st.sets(st.sampled_from("abcd")))
+def test_as_python_binds(head: str, positional: int, keywords: set[str]) -> None:
+    python = inspect.signature(eval(f"lambda {head}: 0"))
+    try:
+        python.bind(*range(positional), **dict.fromkeys(keywords))
+        fits = True
+    except TypeError:
+        fits = False
+    assert (misfit(signature_of(head), positional, keywords, bound=False) is None) is fits
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ("a", "a", None),
+        ("a, b=1", "a, b=2", "default-changed"),
+        ("a, b=1", "a, b", "signature-changed"),
+        ("a", "b", "signature-changed"),
+    ],
+)
+def test_change(old: str, new: str, change: str | None) -> None:
+    assert signature_change(signature_of(old), signature_of(new)) == change
