@@ -6,7 +6,7 @@ import click
 
 from contract_guard import __version__
 from contract_guard.errors import UserError
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1

@@ -13,7 +13,7 @@ from contract_guard.cli.errors import UserError, say
 from contract_guard.cli.progress import progress
 from contract_guard.project.config import find_root, read_config
 from contract_guard.report.json_format import encode
-from contract_guard.report.text import line_start, plural, printable
+from contract_guard.text import line_start, plural, printable
 
 if TYPE_CHECKING:
     from contract_guard.registry.consumers import Consumption

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from contract_guard.report import Summary
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 
 def statistics_text(summary: Summary) -> str:

@@ -11,7 +11,7 @@ from contract_guard.project import run_cache
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.places import checked_root, select_paths
 from contract_guard.report import Cache, Summary
-from contract_guard.report.text import plural
+from contract_guard.text import plural
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

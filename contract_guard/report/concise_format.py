@@ -3,7 +3,7 @@
 from contract_guard.findings import Finding
 from contract_guard.report import Report, Screen
 from contract_guard.report.listing import last_lines, listed
-from contract_guard.report.text import line_start, printable
+from contract_guard.text import line_start, printable
 
 
 def render(report: Report, screen: Screen) -> str:

@@ -3,7 +3,7 @@
 import msgspec
 from rich.cells import cell_len
 
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 _TAB = "    "
 _CUT = "…"

@@ -7,7 +7,7 @@ word, so only those are written, worst first, and the rest is said in the log.
 from contract_guard.findings import SEVERITIES, Finding, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.listing import cost, last_lines, listed, worst_first
-from contract_guard.report.text import plural, printable
+from contract_guard.text import plural, printable
 
 LIMIT = 10
 _KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}

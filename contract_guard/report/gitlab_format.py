@@ -6,7 +6,7 @@ from contract_guard.findings import Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.json_format import encode
 from contract_guard.report.listing import listed, worst_first
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "note": "info"}
 

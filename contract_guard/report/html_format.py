@@ -14,7 +14,7 @@ from contract_guard import __version__
 from contract_guard.findings import SEVERITIES, Finding, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.listing import by_file, cost, counted, listed, verdict, worst_first
-from contract_guard.report.text import plural, printable
+from contract_guard.text import plural, printable
 
 # More than this, and browsers take seconds to show the page.
 LIMIT = 5_000

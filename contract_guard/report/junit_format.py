@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape, quoteattr
 from contract_guard.findings import Finding
 from contract_guard.report import Report, Screen
 from contract_guard.report.listing import cost, listed
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 
 def render(report: Report, screen: Screen) -> str:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from contract_guard.findings import SEVERITIES, Finding, Impact
 from contract_guard.report import Report, Screen
-from contract_guard.report.text import plural, printable
+from contract_guard.text import plural, printable
 
 _IMPACTS: tuple[Impact | None, ...] = (
     "collection-error",

@@ -2,7 +2,7 @@
 
 from contract_guard.report import Report, Screen
 from contract_guard.report.listing import listed
-from contract_guard.report.text import line_start
+from contract_guard.text import line_start
 
 
 def render(report: Report, screen: Screen) -> str:

@@ -10,7 +10,7 @@ from contract_guard.findings import Finding, Related, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.excerpt import excerpt
 from contract_guard.report.listing import by_file, cost, counted, last_lines, listed, verdict
-from contract_guard.report.text import line_start, printable
+from contract_guard.text import line_start, printable
 
 _STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 

@@ -8,7 +8,7 @@ from contract_guard.project.rules import Rule
 from contract_guard.report import Report, Screen
 from contract_guard.report.json_format import encode
 from contract_guard.report.listing import listed, worst_first
-from contract_guard.report.text import printable
+from contract_guard.text import printable
 
 # GitHub keeps the first 5,000 results of a run, and says nothing of the others.
 LIMIT = 5_000

@@ -326,7 +326,7 @@ def test_the_marked_range_fits_and_is_what_was_asked_for(
     line: str, column: int, length: int, width: int
 ) -> None:
     from contract_guard.report.excerpt import excerpt
-    from contract_guard.report.text import printable
+    from contract_guard.text import printable
 
     shown = excerpt(line, column, column + length, width)
     assert cell_len(shown.text) <= width
