@@ -315,7 +315,10 @@ def compare(root: Path, entries: list[str], count: int, seed: int, verbose: bool
             whole=bool(crossing) and not missed and not wrong,
         )
         if missed or wrong or verbose:
-            print(f"{fault}: {len(crossing)} fail, {len(missed)} missed, {len(wrong)} wrong")
+            print(
+                f"{fault}: {len(crossing)} fail, {len(missed)} missed, {len(wrong)} wrong",
+                flush=True,
+            )
             for path in sorted(missed)[:2]:
                 print(f"    missed {path}: {truth[path].error}: {truth[path].text}")
             for path in sorted(wrong)[:2]:

@@ -302,7 +302,8 @@ class Modules:
             return "unreadable"
         if module.facts.dynamic:
             return "dynamic-module"
-        if "__path__" in module.facts.loaded_names or "__path__" in module.bindings:
+        extends = module.kind == "package" and "__path__" in module.facts.loaded_names
+        if extends or "__path__" in module.bindings:
             return "dynamic-module"
         if any(s in (f".{part}", ".*") for s in module.facts.submodule_stubs):
             return "stubbed"
