@@ -11,6 +11,7 @@ from contract_guard.facts.model import Binding, ClassFacts, ModuleFacts
 from contract_guard.registry import guards
 from contract_guard.registry.model import Reason
 from contract_guard.registry.modules import Located, Module, Modules, above
+from contract_guard.registry.stores import Store, Stores
 
 # Every module has these; `__path__` only packages.
 _MODULE_ATTRIBUTES = frozenset(
@@ -92,7 +93,7 @@ class Names:
         self._active: dict[tuple[Module, str, bool], int] = {}
         # The outermost active question that an answer in progress took part in a cycle with.
         self._cycle = 1 << 30
-        self._stores: dict[str, list[tuple[Module, Sequence[int], tuple[str, ...]]]] | None = None
+        self._stores = Stores(modules)
 
     def find(
         self,
@@ -149,7 +150,7 @@ class Names:
             name == "__path__" and module.kind in ("package", "namespace")
         ):
             return _OPAQUE
-        reason = self._doubt(module, name, stores)
+        reason = self._doubt(module, name, stores, importing)
         return Found("unknown", reason=reason) if reason else found
 
     def _comes_from(self, module: Module, name: str, child: Module) -> bool:
@@ -163,7 +164,9 @@ class Names:
             for binding in module.bindings.get(name, ())
         )
 
-    def _doubt(self, module: Module, name: str, stores: bool) -> Reason | Literal[""]:
+    def _doubt(
+        self, module: Module, name: str, stores: bool, importing: bool
+    ) -> Reason | Literal[""]:
         """Why a name that nothing visible binds may exist all the same."""
         modules = self._modules
         facts = module.facts
@@ -185,7 +188,8 @@ class Names:
             return "configured"
         if modules.is_stubbed(None, module.name):
             return "stubbed"
-        if stores and self.is_stored(Target(module), name):
+        # An import runs before any test does: what a test patches in comes too late for it.
+        if stores and self.is_stored(Target(module), name, lasting=importing):
             return "assigned-elsewhere"
         return ""
 
@@ -353,28 +357,21 @@ class Names:
             return Found("unknown", reason="another-root")
         return results[0]
 
-    def is_stored(self, owner: Target, name: str) -> bool:
-        """True where any module assigns to this attribute of the module or class."""
-        if self._stores is None:
-            self._stores = {}
-            for module in self._modules.all():
-                for imported, chain in _stored(module):
-                    self._stores.setdefault(chain[-1], []).append((module, imported, chain[:-1]))
-        for module, imported, chain in self._stores.get(name, ()):
-            if owner.binding is not None and owner.binding.name not in chain:
-                if chain or not any(
-                    module.facts and module.facts.imports[i].name == owner.binding.name
-                    for i in imported
-                ):
-                    continue
-                return True
-            if owner.binding is not None:
-                return True
-            if any(owner in self._walk_modules(module, index, chain) for index in imported):
+    def is_stored(self, owner: Target, name: str, *, lasting: bool = False) -> bool:
+        """True where any module assigns to this attribute of the module or class; with
+        `lasting`, patches that end with a test do not count."""
+        for store in self._stores.to(name):
+            if lasting and not store.lasting:
+                continue
+            prefix = store.chain[:-1]
+            if owner.binding is None:
+                if any(owner in self._walk(store.module, i, prefix) for i in store.imported):
+                    return True
+            elif owner.binding.name in (prefix or _imported_names(store)):
                 return True
         return False
 
-    def _walk_modules(self, module: Module, index: int, chain: Iterable[str]) -> Sequence[Target]:
+    def _walk(self, module: Module, index: int, chain: Iterable[str]) -> Sequence[Target]:
         targets = self.bound(module, index).targets
         for part in chain:
             targets = tuple(
@@ -386,17 +383,9 @@ class Names:
         return targets
 
 
-def _stored(module: Module) -> Iterable[tuple[Sequence[int], tuple[str, ...]]]:
-    """Attribute chains, with the imports they start from, that the module stores into."""
-    if module.facts is None:
-        return
-    for use in module.facts.uses:
-        if use.context == "store" and use.chain:
-            yield use.imported, use.chain
-    for patch in module.facts.patches:
-        lenient = patch.form == "setattr" or patch.create or not patch.raising
-        if lenient and patch.imported and patch.attribute:
-            yield patch.imported, (*patch.target.split(".")[1:], patch.attribute)
+def _imported_names(store: Store) -> tuple[str | None, ...]:
+    facts = store.module.facts
+    return tuple(facts.imports[index].name for index in store.imported) if facts else ()
 
 
 def _alive(

@@ -60,6 +60,8 @@ PACKAGE = {
     "p/reader.py": "import p\nprint(p.__path__)\n",
     "p/fake.py": "import sys\nsys.modules['p.faked'] = object()\n",
     "p/set.py": "import p.target\np.target.stored = 1\nsetattr(p.target, 'set', 2)\n",
+    "p/patch.py": "from unittest import mock\nimport p.target\n"
+    "mock.patch.object(p.target, 'for_a_test', 1, create=True)\n",
     "p/target.py": "own = 1\n",
 }
 
@@ -108,6 +110,7 @@ PACKAGE = {
         ("import p.faked", "unknown", "stubbed"),
         ("from p.target import stored", "unknown", "assigned-elsewhere"),
         ("from p.target import set", "unknown", "assigned-elsewhere"),
+        ("from p.target import for_a_test", "missing", "p.target:for_a_test"),
         ("from p.target import other", "missing", "p.target:other"),
         ("from p.dynamic import x", "unknown", "configured"),
         ("from p._base import configured_name", "unknown", "configured"),
@@ -151,6 +154,7 @@ def test_imports(registry_of, statement: str, status: str, detail: str | None) -
         ),
         ("import torch\ntorch.zeros(1)", "unknown", "external"),
         ("import p.target\np.target.stored", "unknown", "assigned-elsewhere"),
+        ("import p.target\np.target.for_a_test", "unknown", "assigned-elsewhere"),
         ("import p.target\np.target.mine = 1", "missing", "p.target:mine"),
         ("import p.target\np.target.stored = 1", "missing", "p.target:stored"),
         ("from p.broken import nothing\nnothing.x", "unknown", "broken-import"),
