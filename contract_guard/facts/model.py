@@ -56,7 +56,7 @@ GuardKind = Literal[
     "hasattr",  # branch of a condition that tests hasattr/getattr/find_spec/`in sys.modules`
     "loop",  # body of for/while: runs zero or more times
     "match",  # a case's body
-    "skip",  # behind `pytest.importorskip(...)` or a module-level skip in the same block
+    "skip",  # behind `pytest.importorskip(...)`, or a skip under `text`, in the same block
     "unreachable",  # behind an unconditional raise/return or `if False:`
 ]
 

@@ -186,10 +186,10 @@ class Sizes:
         return None
 
     def _call_length(self, node: ast.Call, depth: int) -> int | None:
-        name = dotted(node.func)
-        last = name.rpartition(".")[2]
-        if isinstance(node.func, ast.Attribute) and last in ("keys", "values", "items"):
-            return self.length(node.func.value, depth)
+        function = node.func
+        last = function.attr if isinstance(function, ast.Attribute) else dotted(function)
+        if isinstance(function, ast.Attribute) and last in ("keys", "values", "items"):
+            return self.length(function.value, depth)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             return None
         if last == "product":

@@ -163,17 +163,24 @@ class StatementReader(ExpressionReader):
 
     def annotated_statement(self, node: ast.AnnAssign) -> None:
         here = self._here(node)
-        in_function = self.scope.kind == "function"
-        if self.future_annotations or in_function:
-            self.mention(node.annotation)
-        else:
-            self.expression(node.annotation, here)
+        self._annotations([node.annotation], here, run=self.scope.kind != "function")
         if node.value is not None:
             self.expression(node.value, here)
             self.target(node.target, "assign", here, node.value)
         elif isinstance(node.target, ast.Name):
             self.tokens.append(node.target.id)
             self.bind(node.target.id, "annotation", node.target, node)
+
+    def _annotations(self, annotations: Sequence[ast.expr], here: Here, *, run: bool) -> None:
+        """Read annotations, which are no part of a hash; only some of them are evaluated."""
+        run = run and not self.future_annotations
+        for annotation in annotations:
+            if not run or not isinstance(annotation, ast.Name | ast.Attribute):
+                self.mention(annotation)  # also what stands in quotes
+        if run:
+            kept = len(self.tokens)
+            self.expressions(annotations, here)
+            del self.tokens[kept:]
 
     def return_statement(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -389,13 +396,8 @@ class StatementReader(ExpressionReader):
         annotations = [a.annotation for a in every_argument(arguments) if a.annotation is not None]
         if node.returns is not None:
             annotations.append(node.returns)
-        if self.future_annotations:
-            for annotation in annotations:
-                self.mention(annotation)
-        elif annotations:
-            kept = len(self.tokens)
-            self.expressions(annotations, Here(self.scope, self.guard, node))
-            del self.tokens[kept:]
+        if annotations:
+            self._annotations(annotations, Here(self.scope, self.guard, node), run=True)
         scope = self.notes.enter("function", node.name, self.scope, node)
         self.notes.functions.append(FunctionRecord(node, scope, here))
         self.tokens.append(node.name)
