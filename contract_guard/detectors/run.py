@@ -6,7 +6,15 @@ from typing import Literal
 import msgspec
 import pathspec
 
-from contract_guard.detectors import constants, fixtures, guards, hygiene, names, patches
+from contract_guard.detectors import (
+    constants,
+    fixtures,
+    guards,
+    hygiene,
+    mirrors,
+    names,
+    patches,
+)
 from contract_guard.detectors.base import Context, Detector
 from contract_guard.detectors.suppress import Suppression, suppressions
 from contract_guard.facts.model import ModuleFacts, Unreadable
@@ -23,6 +31,8 @@ DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG201", "CG202"}), constants.constant_imports),
     (frozenset({"CG203"}), constants.copied_literals),
     (frozenset({"CG204"}), constants.pinned_constants),
+    (frozenset({"CG301", "CG302", "CG303", "CG304"}), mirrors.mirrored),
+    (frozenset({"CG306"}), mirrors.discarded_comparisons),
     (frozenset({"CG903"}), hygiene.unreadable),
 )
 RULES: frozenset[str] = frozenset({"CG901"}).union(*(rules for rules, _ in DETECTORS))

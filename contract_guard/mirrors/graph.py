@@ -20,6 +20,8 @@ LIBRARIES = words(
     """torch numpy scipy pandas pytest _pytest hypothesis einops transformers sklearn jax triton
     parameterized tqdm yaml safetensors huggingface_hub datasets PIL requests packaging
     matplotlib tensorflow cupy numba psutil mock freezegun attr attrs pydantic networkx ml_dtypes
+    regex msgspec aiohttp zmq ray cloudpickle fastapi openai grpc httpx rich click dateutil pytz
+    pyarrow joblib threadpoolctl redis sqlalchemy flask django
     torchvision torch_npu torch_xla setuptools pkg_resources cuda cutlass"""
 )
 _TEST_ROOTS = frozenset({"tests", "test", "conftest", "testing", "test_utils"})

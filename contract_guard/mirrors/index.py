@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.background import FREQUENCIES, PER
 from contract_guard.mirrors.operations import COMPUTING, words
 
 # Fragments in a larger share of functions than this say nothing.
@@ -15,6 +16,7 @@ _POSTED = 0.03
 # Say how values are held or passed on; a computation is told by what is inside.
 STRUCTURE = words("slice element list tuple set dict star format format_spec call")
 _KEYWORD = 0.5  # greatest weight of a keyword argument
+_BACKGROUND = 2000  # functions that the general frequencies count for
 _UNSEEN = 4.0  # weight of a fragment that production does not have
 
 # Reach of a production function from a test.
@@ -48,6 +50,7 @@ class Rarity:
 
     def __init__(self, functions: Iterable[FunctionFragments]) -> None:
         self.counts: Counter[str] = Counter()
+        self._weights: dict[str, float] = {}
         self.total = 0
         for function in functions:
             self.total += 1
@@ -59,10 +62,18 @@ class Rarity:
         operation, _, leaf = fragment.partition(">")
         if operation in STRUCTURE or (not leaf and operation.endswith("=")):
             return 0.0
+        known = self._weights.get(fragment)
+        if known is None:
+            known = self._weights[fragment] = self._weight(fragment, operation, leaf)
+        return known
+
+    def _weight(self, fragment: str, operation: str, leaf: str) -> float:
         count = self.counts.get(fragment, 0)
-        if count > max(3, COMMON * self.total):
+        expected = count + _BACKGROUND * _general(fragment, operation, leaf)
+        share = expected / (self.total + _BACKGROUND)
+        if share > COMMON:
             return 0.0
-        weight = math.log((self.total + 1) / (count + 0.5))
+        weight = -math.log(share + 0.5 / (self.total + _BACKGROUND))
         if fragment.startswith("f:"):
             return min(weight, len(fragment) / 4)
         if not count:
@@ -74,6 +85,14 @@ class Rarity:
             if leaf and (leaf.isdigit() or len(leaf) < 3):
                 weight /= 2
         return weight
+
+
+def _general(fragment: str, operation: str, leaf: str) -> float:
+    """The share of functions that have a fragment, in general."""
+    count = FREQUENCIES.get(fragment)
+    if count is None and leaf:
+        return min(FREQUENCIES.get(operation, 2) * 0.01, 2.0) / PER
+    return (2 if count is None else count) / PER
 
 
 class Index:

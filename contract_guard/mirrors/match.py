@@ -2,6 +2,7 @@
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.trace import trace_function
 
 WINDOW = 40  # lines of production that one mirror may span
+_TRIED = 6  # stretches of lines that are looked at closely
+_MOST = 60  # expected values of one test
+_LARGE = 400  # nodes of one function that are compared
 _REPEATED = 0.25
 COVERED = 0.4  # share of an expected value that has to match for it to take part
 
@@ -21,7 +25,7 @@ COVERED = 0.4  # share of an expected value that has to match for it to take par
 class Weighed:
     """One node with its leaves and the greatest rarity among its fragments.
 
-    `place` is what copies of one expression have in common: operation, line, number of operands.
+    `place` is what copies of one expression share: operation, line, number of operands.
     """
 
     index: int
@@ -138,20 +142,19 @@ class Matcher:
         """
         by_operation = production.by_operation()
         pairs: list[_Pair] = []
-        for weighed in test.nodes.values():
+        for weighed in list(test.nodes.values())[:_LARGE]:
             for other in by_operation.get(weighed.node.op, ()):
                 value = self._local(weighed, other, test, production)
                 if value > 0:
                     pairs.append((value, weighed, other))
         best = _summary([], 0.0)
-        for start in sorted({other.node.line for _, _, other in pairs}):
-            near = [p for p in pairs if start <= p[2].node.line < start + WINDOW]
+        distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
+        wanted = [(nodes, total) for nodes in distinct if (total := _total(test, nodes))][:_MOST]
+        for near in _windows(pairs):
             chosen = _chosen(near)
             selected: set[int] = set()
-            for nodes in expectations:
-                known = nodes & test.nodes.keys()
-                total = _total(test, known)
-                if total and _score(chosen, known) / total >= COVERED:
+            for known, total in wanted:
+                if _score(chosen, known) / total >= COVERED:
                     selected |= known
             match = _summary(
                 [chosen[n] for n in sorted(selected) if n in chosen], _total(test, selected)
@@ -182,6 +185,21 @@ class Matcher:
 # A number that is no everyday one: sharing it is as good as sharing an operation.
 _NUMBER = re.compile(r"-?(\d{3,}|\d+\.\d+|\d+e-?\d+)")
 _Pair = tuple[float, Weighed, Weighed]
+
+
+def _windows(pairs: list[_Pair]) -> list[list[_Pair]]:
+    """The pairs of each stretch of production lines that may hold the best alignment."""
+    by_line = sorted(pairs, key=lambda p: p[2].node.line)
+    lines = [p[2].node.line for p in by_line]
+    found: list[tuple[float, int, list[_Pair]]] = []
+    for start in sorted(set(lines)):
+        near = by_line[bisect_left(lines, start) : bisect_left(lines, start + WINDOW)]
+        best: dict[int, float] = {}
+        for value, a, _ in near:
+            if value > best.get(a.index, 0.0):
+                best[a.index] = value
+        found.append((sum(best.values()), -start, near))
+    return [near for _, _, near in sorted(found, key=lambda f: f[:2], reverse=True)[:_TRIED]]
 
 
 def _chosen(pairs: list[_Pair]) -> dict[int, _Pair]:

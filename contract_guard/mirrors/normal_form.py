@@ -216,31 +216,34 @@ class NormalForm:
         if name in FLAT or name in SYMMETRIC:
             orders = itertools.permutations(operands) if len(operands) <= 3 else ()
         for order in orders:
-            found: Mapping[str, Reference] | None = bound
+            found: list[Mapping[str, Reference]] = [bound]
             for part, value in zip(pattern.operands, order, strict=True):
-                found = self._bind(part, value, found)
-                if found is None:
-                    break
-            if found is not None:
-                yield found
+                found = [more for known in found for more in self._bind(part, value, known)]
+            yield from found
 
     def _bind(
         self, part: "_Pattern | Const | str", value: Reference, bound: Mapping[str, Reference]
-    ) -> Mapping[str, Reference] | None:
+    ) -> Iterable[Mapping[str, Reference]]:
+        """All ways in which a value fits a part of a pattern."""
         if isinstance(part, Const):
-            same = isinstance(value, Const) and value.value == part.value
-            return bound if same and type(value.value) is not bool else None
-        if isinstance(part, str):
-            if part.startswith("K"):
-                if not isinstance(value, Const) or type(value.value) is not int:
-                    return None
-                number = value.value + (part == "K_1")
-                return _consistent(bound, "K", Const(number), self)
-            return _consistent(bound, part, value, self)
-        if not isinstance(value, int):
-            return None
-        node = self.nodes[value]
-        return next(iter(self._matches(part, node.op, node.operands, bound)), None)
+            if isinstance(value, Const) and value.value == part.value:
+                yield from [] if type(value.value) is bool else [bound]
+        elif isinstance(part, _Pattern):
+            if isinstance(value, int):
+                node = self.nodes[value]
+                yield from self._matches(part, node.op, node.operands, bound)
+        elif not part.startswith("K"):
+            yield from self._consistent(bound, part, value)
+        elif isinstance(value, Const) and type(value.value) is int:
+            yield from self._consistent(bound, "K", Const(value.value + (part == "K_1")))
+
+    def _consistent(
+        self, bound: Mapping[str, Reference], name: str, value: Reference
+    ) -> Iterable[Mapping[str, Reference]]:
+        if name not in bound:
+            yield {**bound, name: value}
+        elif self.digest(bound[name]) == self.digest(value):
+            yield bound
 
     def _build(
         self, part: "_Pattern | Const | str", bound: Mapping[str, Reference], line: int
@@ -397,14 +400,6 @@ def _filled(texts: list[str], values: list[Reference]) -> list[Reference]:
         if value is not None:
             parts.append(value)
     return parts
-
-
-def _consistent(
-    bound: Mapping[str, Reference], name: str, value: Reference, form: NormalForm
-) -> Mapping[str, Reference] | None:
-    if name in bound:
-        return bound if form.digest(bound[name]) == form.digest(value) else None
-    return {**bound, name: value}
 
 
 @dataclass(frozen=True, slots=True)

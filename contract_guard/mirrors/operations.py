@@ -279,7 +279,8 @@ COMPUTING = (
         lcm hypot isclose isnan isinf isfinite fromhex setitem"""
     )
 ) - words(
-    "to cat stack split chunk unsqueeze squeeze transpose flatten full full_like where eq ne lt le gt ge"
+    """to cat stack split chunk unsqueeze squeeze transpose flatten full full_like where
+    eq ne lt le gt ge"""
 )
 
 

@@ -1,33 +1,55 @@
 """The search for mirrors: nominate by fragments, compare as graphs, one test at a time."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.graph import OBJECT
 from contract_guard.mirrors.index import IMPORTED, Entry, Index
 from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
+from contract_guard.mirrors.model import Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS
-from contract_guard.mirrors.graph import OBJECT
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.slice import is_literal
-from contract_guard.mirrors.trace import Expectation, Trace, functions_of, run
+from contract_guard.mirrors.trace import Trace, functions_of, run
 
 NOMINATED = 4
 _MINIMUM = 6.0  # nomination score under which no graph is built
-_FAR_MINIMUM = 20.0  # the same, for functions that the test does not reach
+_FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
 
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """A test's expected value that resembles a production function."""
+    """A test's value that resembles a production function. `forms` are the assertions that take
+    part (`assert ==`, `raises match`); `helper` is the function of the test file in which most of
+    the copy stands, None where that is the test itself."""
 
     path: str
     test: FunctionFragments
     entry: Entry
     reach: float
     match: Match
+    calls_production: bool
+    forms: frozenset[str]
+    helper: FunctionFragments | None
+
+
+@dataclass(frozen=True, slots=True)
+class TestGraph:
+    """What a test computes: its trace, in normal form, and the nodes of each compared value.
+
+    `groups` pairs the form of the assertion with the nodes. Where the test never calls
+    production, the other side of each assertion is a group too: it can only be a copy.
+    """
+
+    __test__ = False
+
+    trace: Trace
+    form: NormalForm
+    graphs: Graphs
+    groups: tuple[tuple[str, frozenset[int]], ...]
     calls_production: bool
 
 
@@ -42,7 +64,7 @@ class Search:
     ) -> None:
         self.index = Index(files, tests)
         self._parse = parse
-        self._packages = frozenset(
+        self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
         self._matcher = Matcher(self.index.rarity)
@@ -66,26 +88,52 @@ class Search:
         ]
         if not candidates:
             return []
-        expected = self._expected(path, test)
-        if expected is None:
+        graph = self.graph(path, test)
+        if graph is None:
             return []
-        graphs, groups, traced = expected
-        calls_production = any(
-            rank >= OBJECT and op.name not in ACCESS
-            for op, rank in zip(traced.graph.ops, traced.graph.ranks, strict=True)
-        )
+        groups = [nodes for _, nodes in graph.groups]
         found: list[Resemblance] = []
         for candidate in candidates:
             entry = self.index.entries[candidate.entry]
-            match = self._matcher.match(graphs, self._production(entry), groups)
+            match = self._matcher.match(graph.graphs, self.production(entry), groups)
             if match.score > 0:
-                found.append(
-                    Resemblance(path, test, entry, candidate.reach, match, calls_production)
-                )
+                found.append(self._resemblance(path, test, entry, candidate.reach, match, graph))
         found.sort(key=lambda r: -r.match.score * r.match.coverage * (0.4 + r.reach))
         return found
 
-    def _production(self, entry: Entry) -> Graphs:
+    def _resemblance(
+        self,
+        path: str,
+        test: FunctionFragments,
+        entry: Entry,
+        reach: float,
+        match: Match,
+        graph: TestGraph,
+    ) -> Resemblance:
+        lines = {line for line, _ in match.aligned}
+        forms = {
+            form
+            for form, nodes in graph.groups
+            if any(graph.form.nodes[node].line in lines for node in nodes)
+        }
+        outside = [line for line in lines if not test.start <= line <= test.end]
+        helper = None
+        if 2 * len(outside) > len(lines):
+            helper = self._function_at(path, outside)
+        return Resemblance(
+            path, test, entry, reach, match, graph.calls_production, frozenset(forms), helper
+        )
+
+    def _function_at(self, path: str, lines: list[int]) -> FunctionFragments | None:
+        """The innermost function of a file that holds most of these lines."""
+        around = [
+            (sum(f.start <= line <= f.end for line in lines), f.start - f.end, f)
+            for f in self.index.files[path].functions
+        ]
+        best = max(around, key=lambda item: item[:2], default=None)
+        return best[2] if best is not None and best[0] else None
+
+    def production(self, entry: Entry) -> Graphs:
         path, function = entry
         nodes = self._functions(path)
         name = function.qualname.rsplit(".", 1)[-1]
@@ -131,24 +179,36 @@ class Search:
                     pending.append(other)
         return fragments, calls, asserts
 
-    def _expected(
-        self, path: str, test: FunctionFragments
-    ) -> tuple[Graphs, list[frozenset[int]], Trace] | None:
-        tree = self._parse(path)
-        for name, node, owner in functions_of(tree):
+    def graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
+        """What a test computes, None if it compares nothing but literals."""
+        for name, node, owner in functions_of(self._parse(path)):
             if name == test.qualname and node.lineno == test.start:
-                traced = run(tree, node, owner, self._packages)
+                traced = run(self._parse(path), node, owner, self.packages)
                 break
         else:
             return None
-        expectations = [e for e in traced.expectations if not is_literal(e, traced)]
-        if not expectations:
+        graph = traced.graph
+        calls_production = any(
+            rank >= OBJECT and op.name not in ACCESS
+            for op, rank in zip(graph.ops, graph.ranks, strict=True)
+        )
+        form = normal_form(graph.ops, graph.aliases)
+        groups = [
+            (e.form, _reachable(form, e.value))
+            for e in traced.expectations
+            if not is_literal(e, traced)
+        ]
+        if not calls_production:
+            groups += [
+                (e.form, _reachable(form, e.actual))
+                for e in traced.expectations
+                if isinstance(e.actual, int)
+            ]
+        if not groups:
             return None
-        form = normal_form(traced.graph.ops, traced.graph.aliases)
-        groups = [_reachable(form, e) for e in expectations]
-        wanted = sorted(frozenset[int]().union(*groups))
+        wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
-        return graphs, groups, traced
+        return TestGraph(traced, form, graphs, tuple(groups), calls_production)
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
@@ -167,9 +227,8 @@ def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
     return frozenset(found)
 
 
-def _reachable(form: NormalForm, expectation: Expectation) -> frozenset[int]:
+def _reachable(form: NormalForm, root: Reference) -> frozenset[int]:
     found: set[int] = set()
-    root = expectation.value
     stack = [form.moved[root] if isinstance(root, int) else root]
     while stack:
         value = stack.pop()
@@ -177,10 +236,3 @@ def _reachable(form: NormalForm, expectation: Expectation) -> frozenset[int]:
             found.add(value)
             stack += form.nodes[value].operands
     return frozenset(found)
-
-
-def nominated(search: Search, paths: Iterable[str]) -> Iterator[Resemblance]:
-    """The best resemblance of every test of these files that has one."""
-    for path in paths:
-        for test in search.tests_of(path):
-            yield from search.resemblances(path, test)[:1]

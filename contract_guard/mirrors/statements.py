@@ -159,12 +159,12 @@ class Interpreter(Calls):
             frame.env[names.pop(0)] = owner or ClassValue(closure.owner, closure.frame)
         rest = dict(keywords)
         for name, value in zip(names, arguments, strict=False):
-            frame.env[name] = _named(name, value)
+            frame.env[name] = self._argument(name, value, frame)
         if spec.vararg:
             frame.env[spec.vararg.arg] = self.graph.op("tuple", arguments[len(names) :], 0)
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
             if name in rest:
-                frame.env[name] = _named(name, rest.pop(name))
+                frame.env[name] = self._argument(name, rest.pop(name), frame)
         if spec.kwarg:
             pairs = [part for key, value in rest.items() for part in (Const(key), value)]
             frame.env[spec.kwarg.arg] = self.graph.op("dict", pairs, 0)
@@ -178,6 +178,12 @@ class Interpreter(Calls):
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
             if name not in frame.env:
                 frame.env[name] = self.graph.input(frame.prefix + name)
+
+    def _argument(self, name: str, value: Reference, frame: Frame) -> Reference:
+        """What a parameter stands for: a random value is an input of that name."""
+        if self.graph.is_random(value):
+            return self.graph.input(frame.prefix + name)
+        return _named(name, value)
 
     # Statements
 
@@ -353,10 +359,7 @@ class Interpreter(Calls):
         if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}"):
             return False
         value = self.get(node.args[-1], frame)
-        if op.name == kind:
-            before = op.arguments
-        else:
-            before = self._spread(kind, base, node.lineno)
+        before = op.arguments if op.name == kind else self._spread(kind, base, node.lineno)
         if self._loops:
             old = [base] if op.arguments else []
             arguments = [value, *self._loops, *old]

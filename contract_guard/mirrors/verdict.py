@@ -14,11 +14,13 @@ MIRROR = 0.6  # default threshold
 
 # What a finding needs whatever its score: most of the expected value has to be found again, in
 # several operations or in a text of some length, and the more the further off the place is.
-_COVERAGE = 0.5
-_SUBSTANCE = 0.6
+_COVERAGE = 0.55
+_SUBSTANCE = 0.6  # share of the score that operations and texts bear, not names and lookups
+_LONG_SUBSTANCE = 0.25  # the same, for chains of several operations
 _EVIDENCE = 4.0
 _FAR_EVIDENCE = 10.0
 _TEXT = 12
+_SHADOW_COVERAGE = 0.7
 
 
 def features(match: Match, reach: float) -> tuple[float, ...]:
@@ -46,7 +48,8 @@ def has_substance(match: Match, reach: float) -> bool:
     several = match.arithmetic >= 2 or match.computing >= 3
     return (
         match.coverage >= _COVERAGE
-        and match.substance >= _SUBSTANCE * match.score
+        and match.substance
+        >= (_LONG_SUBSTANCE if match.computing >= 4 else _SUBSTANCE) * match.score
         and evidence >= (_EVIDENCE if reach >= NEARBY else _FAR_EVIDENCE)
         and (several or match.text >= _TEXT)
     )
@@ -55,7 +58,17 @@ def has_substance(match: Match, reach: float) -> bool:
 def is_mirror(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     """The verdict on one resemblance with a function that the test reaches."""
     return (
-        reach >= IMPORTED
-        and has_substance(match, reach)
-        and probability(match, reach) >= threshold
+        reach >= IMPORTED and has_substance(match, reach) and probability(match, reach) >= threshold
+    )
+
+
+def is_shadow(match: Match) -> bool:
+    """The verdict where the test calls no production at all, so that reach says nothing: a copy
+    of some length, nearly whole."""
+    return (
+        match.coverage >= _SHADOW_COVERAGE
+        and match.score * match.coverage >= _FAR_EVIDENCE
+        and match.substance >= _SUBSTANCE * match.score
+        and match.arithmetic >= 2
+        and match.computing >= 3
     )
