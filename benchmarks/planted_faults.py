@@ -34,7 +34,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from contract_guard.facts.extract import extract
 from contract_guard.facts.model import ModuleFacts, Unreadable
@@ -204,7 +204,10 @@ def python_says(modules: Mapping[str, str], timeout: int = 300) -> dict[str, Ans
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _import_all(modules, writing, timeout)
+        try:
+            _import_all(modules, writing, timeout)
+        finally:
+            os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         data = stream.read()
@@ -214,7 +217,7 @@ def python_says(modules: Mapping[str, str], timeout: int = 300) -> dict[str, Ans
     return {path: Answer(*answer) for path, answer in json.loads(data).items()}
 
 
-def _import_all(modules: Mapping[str, str], writing: int, timeout: int) -> NoReturn:
+def _import_all(modules: Mapping[str, str], writing: int, timeout: int) -> None:
     import signal
 
     signal.alarm(timeout)
@@ -232,7 +235,6 @@ def _import_all(modules: Mapping[str, str], writing: int, timeout: int) -> NoRet
                     answers[path] = (type(error).__name__, str(error)[:200])
     with os.fdopen(writing, "w") as stream:
         json.dump(answers, stream)
-    os._exit(0)
 
 
 def _forget_orphans() -> None:
