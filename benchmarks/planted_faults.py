@@ -23,6 +23,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -218,8 +219,6 @@ def python_says(modules: Mapping[str, str], timeout: int = 300) -> dict[str, Ans
 
 
 def _import_all(modules: Mapping[str, str], writing: int, timeout: int) -> None:
-    import signal
-
     signal.alarm(timeout)
     sys.dont_write_bytecode = True
     sys.meta_path.insert(0, FailOnce())
