@@ -8,6 +8,7 @@ from contract_guard.registry import guards
 from contract_guard.registry.guards import Error
 
 _SKIPPED_MODULE = re.compile(r"""importorskip\(\s*["']([.\w]+)["']""")
+_SKIP = re.compile(r"(?:\w+\.)*skip(?:Test)?\(")
 
 
 def is_excused(context: Context, site: Site, error: Error) -> bool:
@@ -30,10 +31,11 @@ def _ends_before(context: Context, path: str, guard: Guard) -> bool:
 
 
 def _always_skips(context: Context, path: str, text: str) -> bool:
-    """A skip without condition, or `importorskip` of a module that is gone (CG105's matter)."""
+    """A skip without condition, or `importorskip` of a module that is gone (CG105's matter);
+    with a condition, `text` is the condition."""
     match = _SKIPPED_MODULE.search(text)
     if match is None:
-        return True
+        return _SKIP.match(text) is not None
     return context.registry.resolve_dotted(match[1], path).status == "missing"
 
 
