@@ -21,6 +21,7 @@ from contract_guard.facts.source import Source
 from contract_guard.facts.statements import observe
 from contract_guard.facts.tables import Tables
 from contract_guard.facts.texts import Texts
+from contract_guard.facts.unbound import unbound_of
 from contract_guard.facts.uses import ImportedNames, loads_of, uses_of
 
 _SUPPRESSION = b"contract-guard:"
@@ -88,6 +89,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         unfolded_targets=unfolded,
         has_suppressions=has_suppressions,
         fragments=fragments,
+        unbound=unbound_of(notes),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Span(NamedTuple):
@@ -203,6 +203,15 @@ class Load(_Fact, frozen=True):
     """
 
     imported: tuple[int, ...]
+    span: Span
+    scope: int
+    guard: int
+
+
+class Unbound(_Fact, frozen=True):
+    """A load of a name that no scope of the file binds, and that is no builtin: NameError."""
+
+    name: str
     span: Span
     scope: int
     guard: int
@@ -416,6 +425,7 @@ class ModuleFacts(_Fact, frozen=True):
     unfolded_targets: int = 0
     has_suppressions: bool = False  # the bytes `contract-guard:` occur
     fragments: FileFragments = FileFragments()
+    unbound: tuple[Unbound, ...] = ()
 
 
 class Unreadable(msgspec.Struct, frozen=True):
