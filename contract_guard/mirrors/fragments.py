@@ -7,7 +7,7 @@ They nominate pairs; the pairs are then compared as graphs.
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.normal_form import FLIPPED, TRANSPARENT, canonical
@@ -34,6 +34,18 @@ def file_fragments(tree: ast.Module) -> FileFragments:
 
 _DTYPE = re.compile(r"(u?int|b?float)\d")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+\Z")
+_CHECKS = frozenset({"raises", "warns"})
+_OPERATIONS = (
+    ast.BinOp,
+    ast.Compare,
+    ast.Subscript,
+    ast.BoolOp,
+    ast.AugAssign,
+    ast.UnaryOp,
+    ast.JoinedStr,
+    ast.IfExp,
+    ast.If,
+)
 _BINARY = {kind: canonical(name) for kind, name in BINARY.items()}
 _UNARY = {kind: canonical(name) for kind, name in UNARY.items()}
 _COMPARE = {kind: FLIPPED.get(canonical(name), canonical(name)) for kind, name in COMPARE.items()}
@@ -56,84 +68,65 @@ class _Walk:
     def _function(self, prefix: str, root: ast.AST, pending: list[tuple[str, ast.AST]]) -> None:
         found: set[str] = set()
         calls: set[str] = set()
+        function = root if isinstance(root, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        stack: list[ast.AST] = list(function.body if function else ast.iter_child_nodes(root))
         asserts = False
-        is_function = isinstance(root, (ast.FunctionDef, ast.AsyncFunctionDef))
-        stack: list[ast.AST] = list(root.body) if is_function else list(ast.iter_child_nodes(root))
-        add = found.add
-        pop, push = stack.pop, stack.append
         while stack:
-            node = pop()
-            kind = node.__class__
-            if kind is ast.Name or kind is ast.Constant:
-                if kind is ast.Constant and type(node.value) is str and _DOTTED.match(node.value):
-                    self.strings.add(node.value)
+            node = stack.pop()
+            if isinstance(node, (ast.Name, ast.Constant)):
+                if isinstance(node, ast.Constant):
+                    self._string(node.value)
                 continue
-            if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef or kind is ast.ClassDef:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 pending.append((f"{prefix}{node.name}.", node))
                 stack.extend(node.decorator_list)
                 continue
-            if kind is ast.Import:
-                self.imports.update((alias.name, "") for alias in node.names)
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node)
                 continue
-            if kind is ast.ImportFrom:
-                module = "." * node.level + (node.module or "")
-                self.imports.update((module, alias.name) for alias in node.names)
-                continue
-            if is_function:
-                if kind is ast.Call:
-                    self._call(node, add, calls)
-                elif kind is ast.BinOp:
-                    _binary(node, add)
-                elif kind is ast.Compare:
-                    _compare(node, add)
-                elif kind is ast.Subscript:
-                    _edges("getitem", (node.value, node.slice), add)
-                elif kind is ast.BoolOp:
-                    _edges("and" if node.op.__class__ is ast.And else "or", node.values, add)
-                elif kind is ast.AugAssign:
-                    _edges(_BINARY[node.op.__class__], (node.target, node.value), add)
-                elif kind is ast.UnaryOp:
-                    if node.operand.__class__ is not ast.Constant:
-                        _edges(_UNARY[node.op.__class__], (node.operand,), add)
-                elif kind is ast.JoinedStr:
-                    _pieces(node.values, add)
-                elif kind is ast.IfExp:
-                    _edges("where", (node.body, node.orelse), add)
-                    _edges("if", (node.test,), add)
-                elif kind is ast.If:
-                    _edges("if", (node.test,), add)
-                elif kind is ast.Assert:
+            if function is not None:
+                if isinstance(node, ast.Call):
+                    self._call(node, found.add, calls)
+                elif isinstance(node, ast.Assert):
                     asserts = True
+                elif isinstance(node, _OPERATIONS):
+                    _operator(node, found.add)
             for name in node._fields:
                 value = getattr(node, name)
                 if value.__class__ is list:
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            push(item)
+                    stack += [item for item in value if isinstance(item, ast.AST)]
                 elif isinstance(value, ast.AST) and name != "ctx" and name != "op":
-                    push(value)
-        if is_function:
-            asserts = asserts or any(
-                c.startswith("assert") or c in ("raises", "warns") for c in calls
-            )
+                    stack.append(value)
+        if function is not None:
             self.functions.append(
                 FunctionFragments(
                     prefix[:-1],
-                    root.lineno,
-                    root.end_lineno or root.lineno,
+                    function.lineno,
+                    function.end_lineno or function.lineno,
                     tuple(sorted(found)),
                     frozenset(calls),
-                    asserts,
-                    _is_kernel(root, calls),
+                    asserts or any(c.startswith("assert") or c in _CHECKS for c in calls),
+                    _is_kernel(function, calls),
                 )
             )
 
+    def _string(self, value: object) -> None:
+        if isinstance(value, str) and _DOTTED.match(value):
+            self.strings.add(value)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.Import):
+            self.imports.update((alias.name, "") for alias in node.names)
+        else:
+            module = "." * node.level + (node.module or "")
+            self.imports.update((module, alias.name) for alias in node.names)
+
     def _call(self, node: ast.Call, add: Callable[[str], None], calls: set[str]) -> None:
         function = node.func
-        if function.__class__ is ast.Attribute:
+        if isinstance(function, ast.Attribute):
             name = function.attr
             operands = [function.value, *node.args]
-        elif function.__class__ is ast.Name:
+        elif isinstance(function, ast.Name):
             name = function.id
             operands = node.args
         else:
@@ -145,22 +138,21 @@ class _Walk:
         if known in TRANSPARENT:
             return
         if known == "format":
-            if function.__class__ is ast.Attribute and isinstance(function.value, ast.Constant):
+            if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
                 text = function.value.value
                 if isinstance(text, str):
                     for piece in re.split(r"\{[^{}]*\}", text):
                         _piece(piece, add)
             return
         if known == "reshape" and any(
-            a.__class__ is ast.Attribute and _DTYPE.match(a.attr) for a in node.args
+            isinstance(a, ast.Attribute) and _DTYPE.match(a.attr) for a in node.args
         ):
             known = "bitcast"
         _edges(known, operands, add)
         for keyword in node.keywords:
-            if keyword.value.__class__ is ast.Constant:
-                text = _leaf(keyword.value)
-                if text:
-                    add(f"{keyword.arg}=>{text}")
+            text = _leaf(keyword.value) if isinstance(keyword.value, ast.Constant) else ""
+            if text:
+                add(f"{keyword.arg}=>{text}")
 
 
 def _is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef, calls: set[str]) -> bool:
@@ -181,40 +173,60 @@ def _operation(name: str) -> str:
     return FLIPPED.get(name, name)
 
 
+def _operator(node: ast.AST, add: Callable[[str], None]) -> None:
+    if isinstance(node, ast.BinOp):
+        _binary(node, add)
+    elif isinstance(node, ast.Compare):
+        _compare(node, add)
+    elif isinstance(node, ast.Subscript):
+        _edges("getitem", (node.value, node.slice), add)
+    elif isinstance(node, ast.BoolOp):
+        _edges("and" if isinstance(node.op, ast.And) else "or", node.values, add)
+    elif isinstance(node, ast.AugAssign):
+        _edges(_BINARY[type(node.op)], (node.target, node.value), add)
+    elif isinstance(node, ast.UnaryOp):
+        if not isinstance(node.operand, ast.Constant):
+            _edges(_UNARY[type(node.op)], (node.operand,), add)
+    elif isinstance(node, ast.JoinedStr):
+        for value in node.values:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                _piece(value.value, add)
+    elif isinstance(node, ast.IfExp):
+        _edges("where", (node.body, node.orelse), add)
+        _edges("if", (node.test,), add)
+    elif isinstance(node, ast.If):
+        _edges("if", (node.test,), add)
+
+
 def _binary(node: ast.BinOp, add: Callable[[str], None]) -> None:
-    left = node.left
-    if left.__class__ is ast.Constant and isinstance(left.value, str):
-        if node.op.__class__ is ast.Mod:
+    left, right = node.left, node.right
+    if isinstance(left, ast.Constant) and isinstance(left.value, str):
+        if isinstance(node.op, ast.Mod):
             for piece in re.split(r"%[-#0-9.]*[a-zA-Z]", left.value):
                 _piece(piece, add)
-        elif node.op.__class__ is ast.Add:
+        elif isinstance(node.op, ast.Add):
             _piece(left.value, add)
-        return
-    right = node.right
-    if right.__class__ is ast.Constant and isinstance(right.value, str):
+    elif isinstance(right, ast.Constant) and isinstance(right.value, str):
         _piece(right.value, add)
-        return
-    _edges(_BINARY[node.op.__class__], (left, right), add)
+    else:
+        _edges(_BINARY[type(node.op)], (left, right), add)
 
 
 def _compare(node: ast.Compare, add: Callable[[str], None]) -> None:
     left = node.left
     for op, right in zip(node.ops, node.comparators, strict=True):
-        _edges(_COMPARE[op.__class__], (left, right), add)
+        _edges(_COMPARE[type(op)], (left, right), add)
         left = right
 
 
-def _edges(
-    name: str, operands: "list[ast.expr] | tuple[ast.expr, ...]", add: Callable[[str], None]
-) -> None:
+def _edges(name: str, operands: Iterable[ast.expr], add: Callable[[str], None]) -> None:
     add(name)
     for operand in operands:
-        kind = operand.__class__
-        if kind is ast.Name:
+        if isinstance(operand, ast.Name):
             add(f"{name}>{operand.id}")
-        elif kind is ast.Attribute:
+        elif isinstance(operand, ast.Attribute):
             add(f"{name}>{operand.attr}")
-        elif kind is ast.Constant or kind is ast.UnaryOp:
+        elif isinstance(operand, (ast.Constant, ast.UnaryOp)):
             text = _leaf(operand)
             if text:
                 add(f"{name}>{text}")
@@ -224,7 +236,7 @@ def _leaf(node: ast.expr) -> str:
     """A constant as `leaf_text` writes it, "" for what is none or is too common to tell."""
     sign = ""
     if isinstance(node, ast.UnaryOp):
-        if node.op.__class__ is not ast.USub or node.operand.__class__ is not ast.Constant:
+        if not isinstance(node.op, ast.USub):
             return ""
         sign, node = "-", node.operand
     if not isinstance(node, ast.Constant):
@@ -237,12 +249,6 @@ def _leaf(node: ast.expr) -> str:
     if isinstance(value, int) and value.bit_length() > 256:
         return ""
     return sign + repr(value)
-
-
-def _pieces(values: list[ast.expr], add: Callable[[str], None]) -> None:
-    for value in values:
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            _piece(value.value, add)
 
 
 def _piece(text: str, add: Callable[[str], None]) -> None:

@@ -57,8 +57,8 @@ class Match:
     `score` is the rarity that was matched, `coverage` its share of the slice's rarity. `aligned`
     are pairs of lines (test, production); `operations` the matched operations in the order of
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
-    operations that compute matched, `computing` how many in all;
-    `substance` is the part of `score` that these and texts bear; `constants` the shared leaves by name.
+    operations that compute matched, `computing` how many in all; `substance` is the part of
+    `score` that these and texts bear; `leaves` are the shared names.
     """
 
     score: float

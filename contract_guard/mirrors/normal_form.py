@@ -100,7 +100,7 @@ DROPPED_KEYWORDS = words(
 )
 
 # Written out in Python's own operators: left is rewritten to right. `K` is any constant, and
-# `K_1` the constant one below it.
+# `K_1` the constant one below it. The first that fits wins: special ones stand before general.
 IDIOMS = (
     ("(a + b - 1) // b", "ceil_div(a, b)"),
     ("(a - 1) // b + 1", "ceil_div(a, b)"),
@@ -112,13 +112,13 @@ IDIOMS = (
     ("a - a % b", "round_down(a, b)"),
     ("floor(a / b)", "a // b"),
     ("1 / sqrt(a)", "rsqrt(a)"),
-    ("1 / a", "reciprocal(a)"),
     ("a ** 0.5", "sqrt(a)"),
     ("square(a)", "a ** 2"),
     ("a * sigmoid(a)", "silu(a)"),
     ("a / (1 + exp(-a))", "silu(a)"),
     ("1 / (1 + exp(-a))", "sigmoid(a)"),
     ("log(1 + exp(a))", "softplus(a)"),
+    ("1 / a", "reciprocal(a)"),
     ("max(a, 0)", "relu(a)"),
     ("a + -b", "a - b"),
     ("a * -1", "-a"),
