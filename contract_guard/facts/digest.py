@@ -10,6 +10,12 @@ OPERATORS = {
     for base in (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
     for kind in base.__subclasses__()
 }
+# No token of the syntax can be taken for a name of the program.
+TYPES = {
+    kind: f":{kind.__name__}"
+    for base in (ast.stmt, ast.expr, ast.pattern)
+    for kind in base.__subclasses__()
+}
 
 
 def arity(count: int) -> str:

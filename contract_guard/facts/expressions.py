@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from contract_guard.facts.digest import OPERATORS, arity, constant_token
+from contract_guard.facts.digest import OPERATORS, TYPES, arity, constant_token
 from contract_guard.facts.guards import GuardRecord, condition_kind, is_special, split_not
 from contract_guard.facts.imports import IMPORTERS, dynamic_import, importer_name
 from contract_guard.facts.literals import is_distinctive_int, is_distinctive_text
@@ -93,6 +93,7 @@ class ExpressionReader:
         elif isinstance(node, ast.Attribute):
             self._store(node, here)
         elif isinstance(node, ast.Subscript):
+            self.tokens.append("[")
             self.notes.subscript_stores.append((node, None if path else value, here))
             self.expressions((node.value, node.slice), here)
         elif isinstance(node, ast.Starred):
@@ -239,8 +240,9 @@ class ExpressionReader:
                 if handler is not None:
                     handler(self, node, stack, here)
                 else:
-                    emit(type(node).__name__)
                     children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
+                    emit(TYPES[type(node)])
+                    emit(arity(len(children)))
                     stack.extend(reversed(children))
 
     def _import_call(self, node: ast.Call, here: Here) -> None:
@@ -262,6 +264,19 @@ class ExpressionReader:
     def subscript(self, node: ast.Subscript, stack: Stack, here: Here) -> None:
         self.tokens.append("[")
         stack.append(node.slice)
+        stack.append(node.value)
+
+    def slice_(self, node: ast.Slice, stack: Stack, here: Here) -> None:
+        for part in (node.step, node.upper, node.lower):
+            self.tokens.append(":" if part is None else "::")
+            if part is not None:
+                stack.append(part)
+
+    def formatted(self, node: ast.FormattedValue, stack: Stack, here: Here) -> None:
+        self.tokens.append(f"!{node.conversion}")
+        if node.format_spec is not None:
+            self.tokens.append("!")
+            stack.append(node.format_spec)
         stack.append(node.value)
 
     def binary(self, node: ast.BinOp, stack: Stack, here: Here) -> None:
@@ -316,7 +331,7 @@ class ExpressionReader:
         stack.append(node.test)
 
     def sequence(self, node: ast.Tuple | ast.List | ast.Set, stack: Stack, here: Here) -> None:
-        self.tokens.append(type(node).__name__)
+        self.tokens.append(TYPES[type(node)])
         self.tokens.append(arity(len(node.elts)))
         stack.extend(node.elts[::-1])
 
@@ -341,6 +356,10 @@ class ExpressionReader:
         self._deferred.append((scope, self.guard, [node.body]))
 
     def parameters(self, arguments: ast.arguments, scope: ScopeRecord) -> None:
+        self.tokens.append(
+            f"({len(arguments.posonlyargs)},{len(arguments.args)},{len(arguments.kwonlyargs)},"
+            f"{arguments.vararg is not None},{len(arguments.defaults)}"
+        )
         for argument in every_argument(arguments):
             self.tokens.append(argument.arg)
             scope.bind(argument.arg)
@@ -351,11 +370,12 @@ class ExpressionReader:
         stack: Stack,
         here: Here,
     ) -> None:
-        self.tokens.append(type(node).__name__)
+        self.tokens.append(TYPES[type(node)])
         scope = self.notes.enter("comprehension", "", self.scope, node)
         roots = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for index, generator in enumerate(node.generators):
-            self.tokens.append("for")
+            self.tokens.append("async for" if generator.is_async else "for")
+            self.tokens.append(arity(len(generator.ifs)))
             self._comprehension_target(generator.target, scope, roots)
             if index:
                 roots.append(generator.iter)
@@ -379,6 +399,8 @@ class ExpressionReader:
 # A table of functions, not of bound methods: those would tie a reader and its tree in a cycle.
 _HANDLERS: dict[type[ast.expr], Callable[[ExpressionReader, Any, Stack, Here], None]] = {
     ast.Subscript: ExpressionReader.subscript,
+    ast.Slice: ExpressionReader.slice_,
+    ast.FormattedValue: ExpressionReader.formatted,
     ast.BinOp: ExpressionReader.binary,
     ast.UnaryOp: ExpressionReader.unary,
     ast.Compare: ExpressionReader.compare,

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from contract_guard.facts.digest import digest
+from contract_guard.facts.digest import OPERATORS, TYPES, arity, digest
 from contract_guard.facts.expressions import ExpressionReader, defaults_of, every_argument
 from contract_guard.facts.guards import (
     GuardRecord,
@@ -52,7 +52,7 @@ class StatementReader(ExpressionReader):
         emit = self.tokens.append
         for statement in statements:
             kind = type(statement)
-            emit(kind.__name__)
+            emit(TYPES[kind])
             reader = _READERS.get(kind)
             if reader is not None:
                 reader(self, statement)
@@ -62,7 +62,7 @@ class StatementReader(ExpressionReader):
                 guard = self._guard_after(statement)
                 if guard is not None:
                     self.guard = guard
-        emit("end")
+        emit(":end")
         self.guard = outer
 
     def finish(self) -> None:
@@ -153,6 +153,7 @@ class StatementReader(ExpressionReader):
 
     def augmented_statement(self, node: ast.AugAssign) -> None:
         here = self._here(node)
+        self.tokens.append(OPERATORS[type(node.op)])
         self.expression(node.value, here)
         target = node.target
         if isinstance(target, ast.Name):
@@ -238,7 +239,7 @@ class StatementReader(ExpressionReader):
         notes = self.notes
         scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
         for alias in node.names:
-            self.tokens.append(alias.name)
+            self.tokens.append(f"{alias.name} {alias.asname}")
             fact = plain_import(alias, node, scope, guard, self.source)
             self.bind(fact.bound, "import", alias, node, imported=self._add_import(fact))
 
@@ -247,7 +248,7 @@ class StatementReader(ExpressionReader):
         scope, guard = notes.scope_index(self.scope), notes.guards.index(self.guard)
         self.tokens.append(f"{node.level} {node.module}")
         for alias in node.names:
-            self.tokens.append(alias.name)
+            self.tokens.append(f"{alias.name} {alias.asname}")
             fact = from_import(alias, node, scope, guard, self.source)
             index = self._add_import(fact)
             if fact.bound:
@@ -312,7 +313,9 @@ class StatementReader(ExpressionReader):
             context = item.context_expr
             here = Here(self.scope, guard, node)
             self.expression(context, here)
+            self.tokens.append("with")
             if item.optional_vars is not None:
+                self.tokens.append("as")
                 if isinstance(item.optional_vars, ast.Name):
                     self.notes.named_values[self.scope, item.optional_vars.id] = context
                 self.target(item.optional_vars, "with", here)
@@ -326,7 +329,7 @@ class StatementReader(ExpressionReader):
             guard = GuardRecord("try", guard, None, catches=catches)
         self._guarded_block(guard, node.body)
         for handler in node.handlers:
-            self.tokens.append("except")
+            self.tokens.append(f"except {handler.name}")
             if handler.type is not None:
                 self.expression(handler.type, Here(self.scope, self.guard, handler))
             outer = self.guard
@@ -353,6 +356,7 @@ class StatementReader(ExpressionReader):
             values: list[ast.expr] = []
             for part in ast.walk(case.pattern):
                 self.tokens.append(type(part).__name__)
+                self.tokens.extend(_pattern_tokens(part))
                 if isinstance(part, ast.MatchStar | ast.MatchAs) and part.name is not None:
                     self.bind(part.name, "match", part, node)
                 elif isinstance(part, ast.MatchMapping) and part.rest is not None:
@@ -372,6 +376,7 @@ class StatementReader(ExpressionReader):
     # Definitions
 
     def _decorators(self, decorators: Sequence[ast.expr]) -> None:
+        self.tokens.append(arity(len(decorators)))
         for decorator in decorators:
             self.expression(decorator, Here(self.scope, self.guard, decorator))
 
@@ -416,7 +421,8 @@ class StatementReader(ExpressionReader):
         outer = self.scope
         self._decorators(node.decorator_list)
         self._type_parameters(node)
-        self.tokens.append(node.name)
+        self.tokens.append(f"{node.name}({len(node.bases)}")
+        self.tokens.extend(f"={keyword.arg}" for keyword in node.keywords)
         bases = [*node.bases, *(keyword.value for keyword in node.keywords)]
         if bases:
             self.expressions(bases, Here(self.scope, self.guard, node))
@@ -474,6 +480,20 @@ _MAY_END = frozenset(
         ast.TryStar,
     }
 )
+
+
+def _pattern_tokens(pattern: ast.AST) -> list[str]:
+    if isinstance(pattern, ast.MatchAs | ast.MatchStar):
+        return [str(pattern.name)]
+    if isinstance(pattern, ast.MatchSingleton):
+        return [str(pattern.value)]
+    if isinstance(pattern, ast.MatchClass):
+        return [arity(len(pattern.patterns)), *pattern.kwd_attrs]
+    if isinstance(pattern, ast.MatchMapping):
+        return [arity(len(pattern.patterns)), str(pattern.rest)]
+    if isinstance(pattern, ast.MatchSequence | ast.MatchOr):
+        return [arity(len(pattern.patterns))]
+    return []
 
 
 def without_docstring(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

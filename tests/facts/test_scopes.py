@@ -1,6 +1,7 @@
 """Name resolution against Python's own symbol tables."""
 
 import symtable
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,8 +113,16 @@ def mismatches(text: str) -> list[str]:
         if len(scopes) != 1:
             continue  # two on one line: the table does not tell which
         scope = scopes[0]
+        inlined = {
+            symbol.get_name()
+            for child in tables(table)
+            if child.get_name() in ("listcomp", "setcomp", "dictcomp")
+            for symbol in child.get_symbols()
+        }
         for symbol in table.get_symbols():
             name = symbol.get_name()
+            if sys.version_info >= (3, 12) and name in inlined:
+                continue  # the table of a scope lists those of its comprehensions as well
             if symbol.is_annotated() and table.get_type() != "function":
                 continue  # `name: T` alone binds nothing there
             if name.startswith((".", "__class", "_" + table.get_name().lstrip("_") + "__")) or not (
