@@ -35,6 +35,7 @@ from torch.nn import functional
 
 from contract_guard.gates.model import GateInputs, OracleOutput
 from contract_guard.gates.oracle import operands
+from contract_guard.gates.router_mlp import router_mlp
 from contract_guard.gates.spec import GateSpec, unit_roundoff
 
 if TYPE_CHECKING:
@@ -91,9 +92,14 @@ def logit_error(
     if squared:
         spread = functional.linear(hidden.square(), weight.square()).sqrt() * abs(linear.multiplier)
         error += LAMBDA * math.sqrt(squared) * spread
+    if linear.kind == "mlp":
+        _, before = router_mlp(linear, parameters, inputs.hidden.double(), inputs.state, LAMBDA)
+        error += functional.linear(before, weight.abs())
     if linear.norm is not None:
         # The norm's factor is common to all products: a sum of squares, a root, a quotient.
         error += (LAMBDA * math.sqrt(terms) / 2 + 4) * single * truth.logits.abs()
+        squares = inputs.hidden.double().square().sum(-1, keepdim=True)
+        error = error.masked_fill(squares > torch.finfo(torch.float32).max / 2, math.inf)
     roundings = 1 + (bias is not None) + (linear.multiplier != 1.0)
     error += roundings * out * truth.logits.abs()
     if bias is not None:

@@ -13,6 +13,7 @@ import torch
 from torch.nn import functional
 
 from contract_guard.gates.model import GateInputs, OracleOutput
+from contract_guard.gates.router_mlp import router_mlp
 from contract_guard.gates.spec import GateSpec, Groups, Selection
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def operands(
     linear = spec.linear
     hidden = _need(inputs.hidden, "logits" if linear.kind == "none" else "hidden").double()
     if linear.kind == "mlp":
-        hidden = _router_mlp(spec, parameters, hidden, inputs.state)
+        hidden, _ = router_mlp(linear, parameters, hidden, inputs.state, 0.0)
     elif linear.norm is not None:
         hidden = _rms_norm(hidden, linear.norm.epsilon)
         if linear.norm.weighted:
@@ -139,22 +140,6 @@ def operands(
 
 def _rms_norm(hidden: "Tensor", epsilon: float) -> "Tensor":
     return hidden * torch.rsqrt(hidden.pow(2).mean(-1, keepdim=True) + epsilon)
-
-
-def _router_mlp(
-    spec: GateSpec, parameters: "Mapping[str, Tensor]", hidden: "Tensor", state: "Tensor | None"
-) -> "Tensor":
-    def layer(name: str, values: "Tensor") -> "Tensor":
-        return functional.linear(
-            values, parameters[f"{name}_weight"].double(), parameters[f"{name}_bias"].double()
-        )
-
-    hidden = layer("down", hidden)
-    if state is not None and "state_scale" in parameters:
-        hidden = hidden + state.double() * parameters["state_scale"].double()
-    if spec.linear.norm is not None:
-        hidden = _rms_norm(hidden, spec.linear.norm.epsilon) * parameters["norm_weight"].double()
-    return functional.gelu(layer("fc2", functional.gelu(layer("fc1", hidden))))
 
 
 def _scores(spec: GateSpec, routed: "Tensor") -> "Tensor":

@@ -190,7 +190,7 @@ def _call(
         result = call(*arguments, **keywords)
     if isinstance(result, torch.Tensor):
         result = (result,)
-    return read_output(spec, tokens, result)
+    return read_output(spec, tokens, result, inputs.padding)
 
 
 def spec_from_table(table: Mapping[str, object]) -> GateSpec:

@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def read_output(spec: GateSpec, tokens: int, result: "Sequence[Tensor]") -> GateOutput:
-    """`result` is the gate's tuple, in the order `spec.output.order`, for `tokens` rows.
+def read_output(
+    spec: GateSpec, tokens: int, result: "Sequence[Tensor]", padding: "Tensor | None" = None
+) -> GateOutput:
+    """`result` is the gate's tuple, in the order `spec.output.order`, for `tokens` rows; `padding`
+    [T] is true for real tokens.
 
-    Dense outputs do not say which experts were chosen: there a weight that is not 0 does. Raises
-    ValueError where the tuple has another length.
+    A dense output does not show the choice of an expert whose weight is 0: experts with a weight
+    are chosen, and, up to K, those of highest logit among the others. Raises ValueError where the
+    tuple has another length.
     """
     order = spec.output.order
     if len(result) != len(order):
@@ -24,13 +28,14 @@ def read_output(spec: GateSpec, tokens: int, result: "Sequence[Tensor]") -> Gate
     parts = dict(zip(order, result, strict=True))
     logits = parts.get("logits")
     if logits is not None:
-        logits = logits.reshape(tokens, -1)
+        logits = logits.reshape(tokens, spec.experts)
     match spec.output.form:
         case "gathered":
             return _gathered(spec, tokens, parts, logits)
         case "dense":
             dense = parts["dense"].reshape(tokens, spec.experts)
-            return GateOutput(dense, dense != 0, logits=logits)
+            chosen = _completed(dense != 0, logits, spec.top_k, padding)
+            return GateOutput(dense, chosen, logits=logits)
         case "one-hot":
             chosen = parts["one_hot"].reshape(tokens, spec.experts) != 0
             weights = parts["weights"].reshape(tokens, 1)
@@ -57,16 +62,27 @@ def from_choices(
     return GateOutput(dense[:, :experts], chosen[:, :experts], ids, weights, logits)
 
 
+def _completed(
+    chosen: "Tensor", logits: "Tensor | None", top_k: int, padding: "Tensor | None"
+) -> "Tensor":
+    if logits is None:
+        return chosen
+    rank = logits.nan_to_num(nan=-torch.inf).masked_fill(chosen, torch.inf)
+    best = torch.zeros_like(chosen).scatter_(1, rank.topk(top_k, dim=-1).indices, True)
+    if padding is not None:
+        best &= padding[:, None]
+    return chosen | best
+
+
 def _gathered(
     spec: GateSpec, tokens: int, parts: "dict[str, Tensor]", logits: "Tensor | None"
 ) -> GateOutput:
-    ids = parts["ids"].reshape(tokens, -1)
-    weights = parts["weights"].reshape(tokens, -1)
+    ids = parts["ids"].reshape(tokens, spec.top_k)
+    weights = parts["weights"].reshape(tokens, spec.top_k)
     if spec.special.skip:
         # the gate writes the skip column as id 0 with weight 0
         skipped = (ids == 0) & (weights == 0)
-        read = from_choices(spec.experts, ids.masked_fill(skipped, spec.experts - 1), weights)
-        return GateOutput(read.dense, read.chosen, ids, weights, logits)
+        ids = ids.masked_fill(skipped, spec.experts - 1)
     if not spec.special.shared:
         return from_choices(spec.experts, ids, weights, logits)
     shared = parts["shared"].reshape(tokens, spec.special.shared)

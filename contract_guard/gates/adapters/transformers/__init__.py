@@ -138,4 +138,4 @@ def _call(
         result = built.router(*arguments)
         if hasattr(built.owner, ROUTING_METHOD):
             result = getattr(built.owner, ROUTING_METHOD)(result)
-    return read_output(spec, hidden.shape[0], result)
+    return read_output(spec, hidden.shape[0], result, inputs.padding)
