@@ -63,7 +63,7 @@ class Search:
         parse: Callable[[str], ast.Module],
     ) -> None:
         self.index = Index(files, tests)
-        self._parse = parse
+        self.parse = parse
         self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
@@ -138,14 +138,14 @@ class Search:
         nodes = self._functions(path)
         name = function.qualname.rsplit(".", 1)[-1]
         node = nodes[function.start, name]
-        return self._matcher.production(path, self._parse(path), node, function.qualname)
+        return self._matcher.production(path, self.parse(path), node, function.qualname)
 
     def _functions(self, path: str) -> dict[tuple[int, str], FunctionNode]:
         known = self._nodes.get(path)
         if known is None:
             known = self._nodes[path] = {
                 (node.lineno, node.name): node
-                for node in ast.walk(self._parse(path))
+                for node in ast.walk(self.parse(path))
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             }
         return known
@@ -181,9 +181,9 @@ class Search:
 
     def graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
         """What a test computes, None if it compares nothing but literals."""
-        for name, node, owner in functions_of(self._parse(path)):
+        for name, node, owner in functions_of(self.parse(path)):
             if name == test.qualname and node.lineno == test.start:
-                traced = run(self._parse(path), node, owner, self.packages)
+                traced = run(self.parse(path), node, owner, self.packages)
                 break
         else:
             return None
