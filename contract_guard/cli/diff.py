@@ -1,11 +1,155 @@
 """`contract-guard diff`."""
 
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
 import click
 
-from contract_guard.errors import UserError
+from contract_guard.cli import options
+from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
+from contract_guard.cli.output import check_writable, screen_width, wants_color, write
+from contract_guard.cli.progress import progress
+from contract_guard.project.config import find_root, read_config
+from contract_guard.project.diff import Diffed, diff
+from contract_guard.report import Cache, Format, Report, Screen, Summary, render
+
+if TYPE_CHECKING:
+    from contract_guard.report.changes import Drift
+
+FailOn = Literal["collection-error", "runtime-error", "always-skipped", "silent"]
+_LEVELS: tuple[FailOn, ...] = get_args(FailOn)
 
 
 @click.command("diff")
-def command() -> None:
-    """Not part of this version yet."""
-    raise UserError("'diff' is not part of this version yet")
+@click.argument("base")
+@click.argument("head", required=False)
+@click.option(
+    "--no-merge",
+    is_flag=True,
+    help="Compare BASE and HEAD as they stand, without their common ancestor and their merge.",
+)
+@options.format
+@options.output_file
+@options.root
+@options.select
+@options.ignore
+@click.option(
+    "--fail-on",
+    type=click.Choice(_LEVELS),
+    default="runtime-error",
+    show_default=True,
+    help="The least that a consumer has to suffer for exit code 1.",
+)
+@click.option("--exit-zero", is_flag=True, help="Exit 0 with broken consumers too.")
+@options.jobs
+@options.cache_dir
+@options.no_cache
+@click.option("--quiet", "-q", is_flag=True, help="Changes alone: no summary, no progress.")
+def command(
+    base: str,
+    head: str | None,
+    no_merge: bool,
+    format: Format | None,
+    output_file: Path | None,
+    root: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: FailOn,
+    exit_zero: bool,
+    jobs: int | None,
+    cache_dir: Path | None,
+    no_cache: bool,
+    quiet: bool,
+) -> int:
+    """Report what HEAD (the working tree, if it is left out) breaks of what BASE had.
+
+    What HEAD changed is told from the common ancestor of both, as in a pull request; what breaks
+    only when both are merged is reported too. Places that still agree by name but may no longer
+    agree in meaning are listed as silent.
+
+    Exit codes: 0 nothing breaks, 1 a consumer that was not updated breaks, 2 could not compare.
+    """
+    started = time.perf_counter()
+    check_writable(output_file)
+    place = root or find_root(Path())
+    with progress("contract-guard: comparing", wanted=not quiet):
+        diffed = diff(
+            place,
+            read_config(place),
+            base,
+            head,
+            merge=not no_merge,
+            select=select,
+            ignore=ignore,
+            jobs=jobs,
+            cache_dir=options.chosen_cache(cache_dir, no_cache),
+        )
+    for warning in diffed.warnings:
+        say(f"warning: {warning}")
+    to_terminal = output_file is None and sys.stdout.isatty()
+    format = format or ("rich" if to_terminal else "concise")
+    screen = Screen(
+        width=screen_width(),
+        color=output_file is None and wants_color(sys.stdout),
+        notes=fail_on == "silent",
+        summary=not quiet,
+    )
+    seconds = round(time.perf_counter() - started, 3)
+    write(_rendered(diffed, format, screen, seconds), output_file)
+    if output_file is not None and not quiet:
+        from contract_guard.report.changes import verdict
+
+        click.echo(verdict(_drift(diffed, seconds)), err=True)
+    failing = _LEVELS[: _LEVELS.index(fail_on) + 1]
+    is_failed = any(
+        consumer.impact in failing and not consumer.updated
+        for change in diffed.changes
+        if change.kind != "added"
+        for consumer in change.consumers
+    )
+    return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN
+
+
+def _rendered(diffed: Diffed, format: Format, screen: Screen, seconds: float) -> str:
+    from contract_guard.report.changes import render_json, render_text
+
+    if format in ("rich", "concise"):
+        return render_text(_drift(diffed, seconds), screen)
+    if format == "json":
+        return render_json(_drift(diffed, seconds))
+    from contract_guard.project.rules import load_rules
+
+    report = Report(
+        findings=diffed.findings,
+        summary=Summary(
+            files=diffed.files,
+            lines=0,
+            tests=diffed.tests,
+            findings={},
+            tests_at_risk=0,
+            unresolved={},
+            seconds=seconds,
+            cache=Cache(),
+        ),
+        closing="",
+        sources={},
+        rules=load_rules(),
+    )
+    return render(report, format, screen)
+
+
+def _drift(diffed: Diffed, seconds: float) -> "Drift":
+    from contract_guard.report.changes import CommitLine, Drift
+
+    return Drift(
+        changes=diffed.changes,
+        findings=diffed.findings,
+        commits={oid: CommitLine(*commit) for oid, commit in diffed.commits.items()},
+        lost=diffed.lost,
+        conflicts=diffed.conflicts,
+        files=diffed.files,
+        tests=diffed.tests,
+        seconds=seconds,
+    )

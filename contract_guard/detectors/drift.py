@@ -41,11 +41,7 @@ def fresh(new: Side, *known: Side) -> list[Finding]:
     fingerprints = {finding.fingerprint for side in known for finding in side.findings}
     modules = {(f.path, f.symbol) for side in known for f in side.findings if f.rule == "CG104"}
     left = [
-        Counter(
-            (f.rule, f.symbol)
-            for f in side.findings
-            if f.path not in new.registry.tree.files
-        )
+        Counter((f.rule, f.symbol) for f in side.findings if f.path not in new.registry.tree.files)
         for side in known
     ]
     found: list[Finding] = []

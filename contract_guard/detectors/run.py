@@ -24,6 +24,7 @@ from contract_guard.registry.index import Registry
 # Each detector with the rules whose findings it gives.
 DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG101", "CG104"}), names.missing_imports),
+    (frozenset({"CG101"}), names.unbound_names),
     (frozenset({"CG102"}), names.missing_attributes),
     (frozenset({"CG103"}), patches.stale_targets),
     (frozenset({"CG105"}), guards.dead_guards),
@@ -42,6 +43,7 @@ def run(
     registry: Registry,
     read: Callable[[str], bytes],
     *,
+    rules: Collection[str] = RULES,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
@@ -51,22 +53,23 @@ def run(
 ) -> list[Finding]:
     """Findings of all selected rules, sorted, without those that a comment suppresses.
 
-    `select` and `ignore` hold rule ids or prefixes of them; an empty `select` means all rules,
-    and the longer of two that fit wins. The keys of `per_file_ignores` are gitignore patterns.
-    `severity` replaces a rule's own severity; "off" is as good as `ignore`. `known` are the ids
-    that a suppression comment may name, those of other commands too. `unreadable` are the files
-    and directories without facts, by default those of the registry's tree.
+    `rules` are those that take part at all. `select` and `ignore` hold rule ids or prefixes of
+    them; an empty `select` means all rules, and the longer of two that fit wins. The keys of
+    `per_file_ignores` are gitignore patterns. `severity` replaces a rule's own severity; "off" is
+    as good as `ignore`. `known` are the ids that a suppression comment may name, those of other
+    commands too. `unreadable` are the files and directories without facts, by default those of
+    the registry's tree.
     """
     levels = severity or {}
-    chosen = {r for r in RULES if levels.get(r) != "off" and _is_selected(r, select, ignore)}
+    chosen = {r for r in rules if levels.get(r) != "off" and _is_selected(r, select, ignore)}
     if unreadable is None:
         files = registry.tree.files.items()
         unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
     context = Context(registry, read, unreadable)
     found = [
         finding
-        for rules, detect in DETECTORS
-        if not rules.isdisjoint(chosen)
+        for given, detect in DETECTORS
+        if not given.isdisjoint(chosen)
         for finding in detect(context)
         if finding.rule in chosen
     ]

@@ -58,22 +58,33 @@ def read_build_hints(
 
     A file that cannot be read gives no hint.
     """
+    return build_hints(_texts(root, sources), python_paths)
+
+
+def build_hints(
+    sources: Iterable[tuple[str, bytes]], python_paths: Collection[str]
+) -> frozenset[str]:
+    """The same for files of any place: each of `sources` is a path and its bytes."""
     layout = _Layout(python_paths)
     hints: set[str] = set()
-    for file in sources:
-        name = file.path.rpartition("/")[2]
+    for path, source in sources:
+        name = path.rpartition("/")[2]
         reader = READERS.get(name) or READERS.get(name[name.rfind(".") :])
         if reader is None:
             hints.update(_protocol_buffers(name))
             continue
+        for text in reader(source[:LARGEST_FILE]):
+            hints.update(layout.names(_directory(path), text))
+    return frozenset(hint for hint in hints if _is_name(hint))
+
+
+def _texts(root: Path, sources: Iterable[FoundFile]) -> Iterator[tuple[str, bytes]]:
+    for file in sources:
         try:
             with open(f"{root}/{file.path}", "rb") as stream:  # noqa: PTH123 - hundreds of files
-                source = stream.read(LARGEST_FILE)
+                yield file.path, stream.read(LARGEST_FILE)
         except OSError:
             continue
-        for text in reader(source):
-            hints.update(layout.names(_directory(file.path), text))
-    return frozenset(hint for hint in hints if _is_name(hint))
 
 
 def _protocol_buffers(name: str) -> Iterator[str]:

@@ -131,7 +131,7 @@ class _Walk:
                 self._descend(directory.path + name + "/", linked=directory.linked)
             return
         linked = entry.is_symlink()
-        list_ = self._list_for(name)
+        list_ = list_for(self.found, name)
         if list_ is None and not linked:
             return
         path = directory.path + name
@@ -145,20 +145,11 @@ class _Walk:
                 return
         if list_ is None or not entry.is_file() or not self._counts(path):
             return
-        if not _is_text(path):
+        if not is_text(path):
             self._fail(path, "its name is not UTF-8")
             return
         stat = entry.stat()
         list_.append(FoundFile(path, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size))
-
-    def _list_for(self, name: str) -> list[FoundFile] | None:
-        if name.endswith(PYTHON_SUFFIXES):
-            return self.found.python
-        if name.endswith(COMPILED_SUFFIXES):
-            return self.found.compiled
-        if name.endswith(BUILD_SUFFIXES) or name in BUILD_NAMES:
-            return self.found.build
-        return None
 
     def _follow(self, path: str, target: str, directory: _Directory) -> None:
         """Enter a linked directory, unless it was entered before or holds the link itself."""
@@ -178,7 +169,7 @@ class _Walk:
             and self.ignore.ignores(path)
         ):
             return
-        if not _is_text(path):
+        if not is_text(path):
             self._fail(path.rstrip("/"), "its name is not UTF-8")
             return
         self.pending.append(_Directory(path, linked))
@@ -194,7 +185,18 @@ class _Walk:
         self.found.unlisted.append(Unlisted(printable, reason))
 
 
-def _is_text(path: str) -> bool:
+def list_for(found: Found, name: str) -> list[FoundFile] | None:
+    """The list that a file of this name belongs into, None for a file that does not count."""
+    if name.endswith(PYTHON_SUFFIXES):
+        return found.python
+    if name.endswith(COMPILED_SUFFIXES):
+        return found.compiled
+    if name.endswith(BUILD_SUFFIXES) or name in BUILD_NAMES:
+        return found.build
+    return None
+
+
+def is_text(path: str) -> bool:
     """A name that is not UTF-8 comes from the system with lone surrogates in it."""
     try:
         path.encode()

@@ -99,6 +99,15 @@ class Repository(AbstractContextManager["Repository"]):
                     blobs.append(Blob(path[len(self.prefix) :], oid))
         return blobs
 
+    def blob(self, commit: str, path: str) -> str | None:
+        """The oid of one file of a commit, None where it has none of that path."""
+        entry = self._git(
+            ["ls-tree", "-z", "--full-tree", commit, "--", self.prefix + path],
+            failure=f"cannot read the tree of {commit}",
+        )
+        head, tab, _ = entry.partition("\t")
+        return head.split(" ")[2] if tab and " blob " in head else None
+
     def read(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The bytes of each blob, in the order given.
 
@@ -127,6 +136,23 @@ class Repository(AbstractContextManager["Repository"]):
             if process.stderr is not None:
                 process.stderr.close()
             process.wait()
+
+    def merge_file(self, ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
+        """The three-way merge of a file's contents, None where the two sides conflict.
+
+        The work is done on temporary plain files: no merge driver of the repository is asked.
+        """
+        names = ("ours", "base", "theirs")
+        with tempfile.TemporaryDirectory(dir=self._scratch.name) as folder:
+            for name, content in zip(names, (ours, base, theirs), strict=True):
+                (Path(folder) / name).write_bytes(content)
+            done = subprocess.run(
+                ["git", "-C", folder, "merge-file", "-p", "-q", *names],
+                env=self._environment,
+                capture_output=True,
+                check=False,
+            )
+        return done.stdout if done.returncode == 0 else None
 
     def log(self, revisions: str, paths: Sequence[str], limit: int = 200) -> list[Commit]:
         """Commits of a range (`a..b`) that touched any of `paths`, newest first."""

@@ -32,7 +32,7 @@ def read_pytest_settings(root: Path) -> PytestSettings:
 
     Raises UserError for a file that cannot be parsed, as pytest would.
     """
-    for name, read in _SOURCES:
+    for name, read in SOURCES.items():
         path = root / name
         if path.is_file():
             table = read(path)
@@ -93,12 +93,13 @@ def _pytest_toml(path: Path) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
-_SOURCES: tuple[tuple[str, Callable[[Path], dict[str, Any] | None]], ...] = (
-    ("pytest.toml", _pytest_toml),
-    (".pytest.toml", _pytest_toml),
-    ("pytest.ini", _ini("pytest", always=True)),
-    (".pytest.ini", _ini("pytest", always=True)),
-    ("pyproject.toml", _pyproject),
-    ("tox.ini", _ini("pytest")),
-    ("setup.cfg", _ini("tool:pytest")),
-)
+SOURCES: dict[str, Callable[[Path], dict[str, Any] | None]] = {
+    "pytest.toml": _pytest_toml,
+    ".pytest.toml": _pytest_toml,
+    "pytest.ini": _ini("pytest", always=True),
+    ".pytest.ini": _ini("pytest", always=True),
+    "pyproject.toml": _pyproject,
+    "tox.ini": _ini("pytest"),
+    "setup.cfg": _ini("tool:pytest"),
+}
+"""Files that may hold the settings, the first that counts first."""

@@ -108,7 +108,7 @@ def load(
     unreadable |= {place.path: Unreadable("unreadable", place.reason) for place in found.unlisted}
     return Snapshot(
         root=root,
-        tree=_tree(files, found, hints, config, settings),
+        tree=make_tree(files, found, hints, config, settings),
         unreadable=unreadable,
         counts=Counts(
             files=len(files),
@@ -140,13 +140,14 @@ def _hints(root: Path, found: Found, cache: Cache) -> frozenset[str]:
     return hints
 
 
-def _tree(
+def make_tree(
     files: Mapping[str, ModuleFacts | Unreadable],
     found: Found,
     hints: frozenset[str],
     config: Config,
     settings: PytestSettings,
 ) -> Tree:
+    """The values that the registry is made of."""
     return Tree(
         files=files,
         compiled=frozenset(_without_suffixes(file.path) for file in found.compiled),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from contract_guard.findings import TestsLost
 from contract_guard.registry.consumers import (
     Consumption,
     consumers_of_any,
@@ -258,13 +257,11 @@ class _Consumers:
 
     @staticmethod
     def _consumer(found: Consumption, *, updated: bool) -> Consumer:
-        lost = TestsLost(found.cases, found.exact, found.tests) if found.tests else None
         return Consumer(
             path=found.path,
             line=found.span.line,
             form=found.form,
             test=found.test,
-            tests_lost=lost,
             impact="silent",
             updated=updated,
         )

@@ -1,0 +1,159 @@
+"""A whole `diff`: from two revisions to changes, findings and the commits that made them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from contract_guard.findings import Finding, TestsLost
+from contract_guard.project import run_cache
+from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.git_objects import Commit
+from contract_guard.project.merging import State
+from contract_guard.project.places import checked_root
+from contract_guard.project.revisions import Revisions
+from contract_guard.registry.model import Change
+
+if TYPE_CHECKING:
+    from contract_guard.detectors.drift import Side
+
+
+class Diffed(msgspec.Struct, frozen=True, kw_only=True):
+    """The contracts that changed, worst first, and the findings that the change brings.
+
+    `lost` are the tests that can no longer be collected, each counted once, None where all can.
+    `conflicts` are files that a merge of both revisions would leave to a person. `commits` holds
+    those that the changes name, by oid. `old` and `new`
+    are the commits that were compared, `new` None for the working tree.
+    """
+
+    changes: tuple[Change, ...]
+    findings: tuple[Finding, ...]
+    lost: TestsLost | None
+    conflicts: tuple[str, ...]
+    commits: dict[str, Commit]
+    files: int
+    tests: int
+    old: str
+    new: str | None
+    warnings: tuple[str, ...]
+
+
+def diff(
+    root: Path,
+    config: Config,
+    base: str,
+    head: str | None = None,
+    *,
+    merge: bool = True,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> Diffed:
+    """What `head` (None: the working tree) changes of the contracts of the project at `root`.
+
+    With `merge`, the change is told from the common ancestor with `base`, and what breaks only
+    when both are merged is told as well. `select` and `ignore` are as for `check`.
+
+    Raises UserError for a place that is no repository, an unknown revision, histories without a
+    common ancestor, and objects that this clone lacks.
+    """
+    root = checked_root(root)
+    select = tuple(select or config.select)
+    ignore = (*config.ignore, *ignore)
+    with Revisions(
+        root, config, base, head, merge=merge, jobs=jobs, cache_dir=cache_dir
+    ) as revisions:
+        options = {
+            "command": "diff",
+            "commits": (revisions.ancestor, revisions.base, revisions.head),
+            "working tree": head is None,
+            "select": select,
+            "ignore": ignore,
+        }
+        lookup = run_cache.look_up(root, config, options, cache_dir=cache_dir)
+        if lookup.result is not None:
+            return msgspec.msgpack.decode(lookup.result, type=Diffed)
+        diffed = _Comparison(revisions, config, select, ignore).diffed()
+        if not diffed.warnings:
+            stamps = {file.path: file for file in lookup.found.python}
+            run_cache.keep(lookup, stamps, msgspec.msgpack.encode(diffed))
+        return diffed
+
+
+class _Comparison:
+    def __init__(
+        self, revisions: Revisions, config: Config, select: Sequence[str], ignore: Sequence[str]
+    ) -> None:
+        self._revisions = revisions
+        self._config = config
+        self._select = select
+        self._ignore = ignore
+
+    def diffed(self) -> Diffed:
+        # Not needed where the result was kept.
+        from contract_guard.detectors.drift import fresh, join
+        from contract_guard.project.culprits import with_commits
+        from contract_guard.registry.boundary import across_boundaries
+        from contract_guard.registry.compare import compare
+        from contract_guard.registry.impact import ImportGraph
+
+        revisions = self._revisions
+        old, new = self._side(revisions.old), self._side(revisions.new)
+        findings = fresh(new, old)
+        changes = join(compare(old.registry, new.registry), findings, old.registry, new.registry)
+        conflicts: tuple[str, ...] = ()
+        last = new
+        if revisions.needs_merge:
+            merged = revisions.merged
+            conflicts = merged.conflicts
+            last = self._side(merged.state)
+            only_merged = fresh(last, new, self._side(revisions.other), old)
+            findings += only_merged
+            changes = join(changes, only_merged, old.registry, last.registry, "merge")
+        failing = [f.path for f in findings if f.impact == "collection-error"]
+        graph = ImportGraph(last.registry)
+        lost = {failure.path for path in failing for failure in graph.failures(path)}
+        tests = [
+            graph.collection.lost([path])
+            for path, _ in new.registry.facts()
+            if new.registry.layout.is_test_module(path)
+        ]
+        changes, commits = with_commits(
+            revisions.repository,
+            across_boundaries(changes, old.registry, last.registry),
+            [f"{revisions.ancestor}..{revisions.head}", f"{revisions.ancestor}..{revisions.base}"],
+        )
+        return Diffed(
+            changes=tuple(changes),
+            commits=commits,
+            findings=tuple(sorted(findings, key=lambda f: (f.sort_key, f.message))),
+            lost=graph.collection.lost(sorted(lost)),
+            conflicts=conflicts,
+            files=len(new.registry.tree.files),
+            tests=sum(test.count for test in tests if test is not None),
+            old=revisions.ancestor,
+            new=None if revisions.is_working_tree else revisions.head,
+            warnings=tuple(revisions.warnings),
+        )
+
+    def _side(self, state: State) -> "Side":
+        from contract_guard.detectors.drift import BREAKING, Side
+        from contract_guard.detectors.run import run
+        from contract_guard.registry.index import build
+
+        registry = build(state.tree)
+        findings = run(
+            registry,
+            state.read,
+            rules=BREAKING,
+            select=self._select,
+            ignore=self._ignore,
+            per_file_ignores=self._config.per_file_ignores,
+            severity=self._config.severity,
+            known=rule_ids(),
+            unreadable=state.unreadable,
+        )
+        return Side(registry, findings)

@@ -1,0 +1,224 @@
+"""The trees that `diff` compares: two revisions, or a revision and the working tree, and what
+their merge would give.
+
+Nothing is checked out. What is excluded, and how names are looked for, is what the configuration
+of the working tree says, for every revision.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from contract_guard.errors import UserError
+from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.project import pool
+from contract_guard.project.build_hints import build_hints, hint_sources
+from contract_guard.project.cache import Cache, code_stamp
+from contract_guard.project.config import Config
+from contract_guard.project.discovery import (
+    FOREIGN_MARKS,
+    SKIPPED_DIRECTORIES,
+    Found,
+    FoundFile,
+    is_text,
+    list_for,
+)
+from contract_guard.project.gather import gather_blobs
+from contract_guard.project.git_objects import Blob, Repository
+from contract_guard.project.ignore import exclude_spec
+from contract_guard.project.merging import Merged, State, merge, unreadable_in
+from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
+from contract_guard.project.snapshot import load, make_tree
+
+_SKIPPED = SKIPPED_DIRECTORIES | FOREIGN_MARKS
+
+
+class Revisions:
+    """`base` and `head` (None: the working tree) of the repository that holds `root`.
+
+    With `merge`, what the author of `head` did is told from the best common ancestor of both, as
+    a pull request shows it; without, the two are compared as they stand. Use as a context
+    manager.
+
+    Raises UserError for a revision that is none, and with `merge` where there is no common
+    ancestor.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        base: str,
+        head: str | None,
+        *,
+        merge: bool = True,
+        jobs: int | None = None,
+        cache_dir: Path | None = None,
+    ) -> None:
+        self.root = root
+        self._config = config
+        self._cache_dir = cache_dir
+        self._jobs = jobs or pool.default_jobs()
+        self.warnings: list[str] = []
+        self._exits = ExitStack()
+        self.repository = self._exits.enter_context(Repository(root))
+        try:
+            self.base = self.repository.resolve(base)
+            self.head = self.repository.resolve(head or "HEAD")
+            ancestor = self.repository.merge_base(self.base, self.head) if merge else self.base
+            if ancestor is None:
+                raise UserError(
+                    f"{base!r} and {head or 'HEAD'!r} have no common ancestor here: fetch more of"
+                    " the history (git fetch --unshallow), or compare them as they stand with"
+                    " --no-merge"
+                )
+        except BaseException:
+            self._exits.close()
+            raise
+        self.ancestor: str = ancestor
+        self.is_working_tree = head is None
+
+    def __enter__(self) -> "Revisions":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exits.close()
+
+    @property
+    def needs_merge(self) -> bool:
+        """Whether merging gives anything but `head`."""
+        return self.ancestor != self.base
+
+    @cached_property
+    def _states(self) -> dict[str, State]:
+        """The states of all commits that take part, read together: what they share is one value."""
+        commits = [self.ancestor]
+        if self.needs_merge:
+            commits.append(self.base)
+        if not self.is_working_tree and self.head not in commits:
+            commits.append(self.head)
+        listings = {
+            commit: _listing(self.repository.files(commit), self._config.exclude)
+            for commit in commits
+        }
+        with Cache(self._cache_dir) as cache:
+            blobs = {
+                Blob(f"{commit}:{file.path}", listing.oids[file.path])
+                for commit, listing in listings.items()
+                for file in listing.found.python
+            }
+            facts = gather_blobs(sorted(blobs), self.repository.read, cache, self._jobs)
+            states = {
+                commit: self._state(commit, listing, facts, cache)
+                for commit, listing in listings.items()
+            }
+            if cache.warning is not None:
+                self.warnings.append(cache.warning)
+        return states
+
+    @property
+    def old(self) -> State:
+        """What the change set out from."""
+        return self._states[self.ancestor]
+
+    @cached_property
+    def new(self) -> State:
+        """What the change made of it."""
+        if not self.is_working_tree:
+            return self._states[self.head]
+        snapshot = load(self.root, self._config, jobs=self._jobs, cache_dir=self._cache_dir)
+        self.warnings += snapshot.warnings
+        return State(snapshot.tree, snapshot.read, snapshot.unreadable)
+
+    @property
+    def other(self) -> State:
+        """What `base` is by now."""
+        return self._states[self.base]
+
+    @cached_property
+    def merged(self) -> Merged:
+        """`base` with the change merged into it."""
+        return merge(self.old, self.new, self.other, self.repository.merge_file)
+
+    def _state(
+        self,
+        commit: str,
+        listing: "_Listing",
+        facts: Mapping[str, ModuleFacts | Unreadable],
+        cache: Cache,
+    ) -> State:
+        files = {file.path: facts[f"{commit}:{file.path}"] for file in listing.found.python}
+        hints = self._hints(listing, cache)
+        tree = make_tree(files, listing.found, hints, self._config, self._settings(listing))
+        known: dict[str, bytes] = {}
+
+        def read(path: str) -> bytes:
+            if path not in known:
+                ((_, known[path]),) = self.repository.read([listing.oids[path]])
+            return known[path]
+
+        return State(tree, read, unreadable_in(files))
+
+    def _hints(self, listing: "_Listing", cache: Cache) -> frozenset[str]:
+        """Kept as long as no build file and no path changes."""
+        paths = [file.path for file in listing.found.python]
+        sources = hint_sources(listing.found.build, listing.found.python)
+        oids = [listing.oids[file.path] for file in sources]
+        code = code_stamp(Path(__file__).parent) if cache.is_open else b""
+        key = hashlib.sha256(
+            msgspec.msgpack.encode(("hints", code, oids, [file.path for file in sources], paths))
+        ).digest()
+        kept = cache.result(key)
+        if kept is not None:
+            return msgspec.msgpack.decode(kept, type=frozenset[str])
+        texts = (text for _, text in self.repository.read(oids))
+        hints = build_hints(
+            ((file.path, text) for file, text in zip(sources, texts, strict=False)), paths
+        )
+        cache.keep_result(key, msgspec.msgpack.encode(hints))
+        return hints
+
+    def _settings(self, listing: "_Listing") -> PytestSettings:
+        """pytest's settings at the root: its files, written to where its reader finds them."""
+        names = [name for name in SOURCES if name in listing.oids]
+        with tempfile.TemporaryDirectory(prefix="contract-guard-") as folder:
+            texts = self.repository.read([listing.oids[name] for name in names])
+            for name, (_, text) in zip(names, texts, strict=True):
+                (Path(folder) / name).write_bytes(text)
+            return read_pytest_settings(Path(folder))
+
+
+class _Listing(NamedTuple):
+    """The files of a commit that count, and git's names of their contents by path."""
+
+    found: Found
+    oids: dict[str, str]
+
+
+def _listing(blobs: Sequence[Blob], exclude: Sequence[str]) -> _Listing:
+    """What `discovery.discover` would find in a checkout of it."""
+    spec = exclude_spec(exclude)
+    found = Found([], [], [], [])
+    oids: dict[str, str] = {}
+    environments = tuple(
+        path.rpartition("/")[0] + "/" for path, _ in blobs if path.endswith("/pyvenv.cfg")
+    )
+    for path, oid in blobs:
+        *directories, name = path.split("/")
+        list_ = list_for(found, name)
+        if list_ is None and path not in SOURCES:
+            continue
+        if not _SKIPPED.isdisjoint(directories) or path.startswith(environments):
+            continue
+        if not is_text(path) or (spec is not None and spec.check_file(path).include):
+            continue
+        oids[path] = oid
+        if list_ is not None:
+            list_.append(FoundFile(path, 0, 0, 0, 0))
+    return _Listing(found, oids)

@@ -1,0 +1,220 @@
+"""`diff` in text and JSON: the contracts that changed, worst first, each with its consumers."""
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from contract_guard import __version__
+from contract_guard.findings import Finding, Impact, TestsLost
+from contract_guard.registry.model import Change, Consumer, Place
+from contract_guard.report import Screen
+from contract_guard.report.json_format import encode
+from contract_guard.text import line_start, plural, printable
+
+_MOST_SILENT = 5
+_MOST_FILES = 10
+_STYLES: dict[Impact | None, str] = {
+    "collection-error": "bold red",
+    "runtime-error": "red",
+    "always-skipped": "yellow",
+}
+
+
+class CommitLine(msgspec.Struct, frozen=True):
+    """A commit as it is named in a report."""
+
+    oid: str
+    date: str
+    subject: str
+
+
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a report on changes may show; `commits` by oid, `seconds` of the run."""
+
+    changes: tuple[Change, ...]
+    findings: tuple[Finding, ...]
+    commits: Mapping[str, CommitLine]
+    lost: TestsLost | None
+    conflicts: tuple[str, ...]
+    files: int
+    tests: int
+    seconds: float
+
+
+class _Line(msgspec.Struct, frozen=True):
+    text: str
+    style: str = ""
+
+
+def render_text(drift: Drift, screen: Screen) -> str:
+    """A block a change: what happened, who made it, and a line a consumer. Changes whose consumers
+    all followed are counted only, and so are additions."""
+    helps = {(f.path, f.line): f.help for f in drift.findings}
+    lines: list[_Line] = []
+    for change in drift.changes:
+        if change.kind != "added" and any(_stays(c) for c in change.consumers):
+            lines += _block(change, drift, helps, screen)
+    lines += [_Line(text, style) for text, style in summary_lines(drift, screen)]
+    console = Console(
+        file=io.StringIO(),
+        width=max(screen.width, 20),
+        force_terminal=screen.color,
+        color_system="standard" if screen.color else None,
+        no_color=not screen.color,
+        highlight=False,
+        soft_wrap=True,
+        legacy_windows=False,
+        _environ={},
+    )
+    for line in lines:
+        console.print(Text(line.text, line.style), soft_wrap=True)
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def _stays(consumer: Consumer) -> bool:
+    return not consumer.updated and consumer.impact is not None
+
+
+def _block(
+    change: Change, drift: Drift, helps: Mapping[tuple[str, int], str], screen: Screen
+) -> list[_Line]:
+    lines = [_Line(headline(change), "bold")]
+    commit = drift.commits.get(change.commit or "")
+    if commit is not None:
+        lines.append(_Line(f"  {commit.oid[:10]} {commit.date[:10]} {printable(commit.subject)}"))
+    staying = [consumer for consumer in change.consumers if _stays(consumer)]
+    broken = [consumer for consumer in staying if consumer.impact != "silent"]
+    silent = [consumer for consumer in staying if consumer.impact == "silent"]
+    shown = silent if screen.notes else silent[:_MOST_SILENT]
+    said = ""
+    for consumer in (*broken, *shown):
+        lines.append(_Line(f"  {consumer_line(consumer)}", _STYLES.get(consumer.impact, "")))
+        help_ = helps.get((consumer.path, consumer.line), "")
+        if help_ and help_ != said and consumer.impact != "silent":
+            lines.append(_Line(f"    help: {printable(help_)}"))
+            said = help_
+    if len(silent) > len(shown):
+        lines.append(_Line(f"  and {len(silent) - len(shown):,} more that stay silent"))
+    if updated := sum(consumer.updated for consumer in change.consumers):
+        lines.append(_Line(f"  {plural(updated, 'consumer')} updated in this change"))
+    lines.append(_Line(""))
+    return lines
+
+
+def headline(change: Change) -> str:
+    """`removed gate.constants:PAD = 3 (gate/constants.py:9)`."""
+    symbol = printable(change.symbol)
+    if change.old is None and change.new is None:
+        return f"not there: {symbol}, which is named for the first time"
+    if change.kind in ("value-changed", "rule-changed"):
+        before, after = _value(change.old), _value(change.new)
+        where = _where(change.new or change.old)
+        if change.kind == "rule-changed":
+            accepted = f"accepts {after}, " + (f"was {before}" if before else "a new rule")
+            return f"rule-changed {symbol}: {accepted} ({where})"
+        return f"value-changed {symbol}: {before} -> {after} ({where})"
+    value = _value(change.old)
+    text = f"{change.kind} {symbol}" + (f" = {value}" if value else "")
+    if change.replacement is not None and change.replacement != change.symbol:
+        text += f" -> {printable(change.replacement)}"
+    return f"{text} ({_where(change.old or change.new)})"
+
+
+def _value(place: Place | None) -> str:
+    return printable(place.value) if place is not None and place.value is not None else ""
+
+
+def _where(place: Place | None) -> str:
+    return f"{printable(place.path)}:{place.line}" if place is not None else ""
+
+
+def consumer_line(consumer: Consumer) -> str:
+    """`tests/test_x.py:12: import: collection error, 28 tests lost`."""
+    costs = [(consumer.impact or "").replace("-", " ")]
+    if (lost := consumer.tests_lost) is not None:
+        at_least = "" if lost.exact else "at least "
+        costs.append(f"{at_least}{plural(lost.count, 'test')} lost")
+    if consumer.origin == "merge":
+        costs.append("only when merged")
+    where = line_start(f"{consumer.path}:{consumer.line}")
+    return f"{where}: {consumer.form}: {', '.join(costs)}"
+
+
+def summary_lines(drift: Drift, screen: Screen) -> list[tuple[str, str]]:
+    """What stands at the end, as lines with their styles."""
+    if not screen.summary:
+        return []
+    lines: list[tuple[str, str]] = []
+    if drift.conflicts:
+        listed = ", ".join(map(printable, drift.conflicts[:_MOST_FILES]))
+        more = len(drift.conflicts) - _MOST_FILES
+        lines.append(
+            (
+                f"Merging conflicts in {listed}{f' and {more} more' if more > 0 else ''}:"
+                " nothing is said of those files.",
+                "yellow",
+            )
+        )
+    if drift.lost is not None:
+        by_file = Counter(test.partition("::")[0] for test in drift.lost.ids)
+        at_least = "" if drift.lost.exact else "at least "
+        lines.append(
+            (f"{at_least}{plural(drift.lost.count, 'test')} lost at collection:", "bold red")
+        )
+        shown = by_file.most_common(_MOST_FILES)
+        lines += [(f"  {line_start(path)}", "") for path, _ in shown]
+        if len(by_file) > len(shown):
+            lines.append((f"  and {plural(len(by_file) - len(shown), 'more file')}", ""))
+    lines.append((verdict(drift), "" if drift.findings else "green"))
+    return lines
+
+
+def verdict(drift: Drift) -> str:
+    """The last line: how many changes, and what became of their consumers."""
+    kinds = Counter(change.kind for change in drift.changes)
+    places = [consumer for change in drift.changes for consumer in change.consumers]
+    broken = sum(_stays(c) and c.impact != "silent" for c in places)
+    silent = sum(_stays(c) and c.impact == "silent" for c in places)
+    looked_at = f"{plural(drift.files, 'file')}, {plural(drift.tests, 'test')} looked at."
+    if not drift.changes:
+        return f"No contract changed. {looked_at}"
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return (
+        f"{plural(len(drift.changes), 'contract')} changed ({listed}): "
+        f"{plural(broken, 'consumer')} broken, {silent:,} silent. {looked_at}"
+    )
+
+
+def render_json(drift: Drift) -> str:
+    """The form that docs/json.md pins."""
+    return encode(
+        {
+            "version": 1,
+            "tool": {"name": "contract-guard", "version": __version__},
+            "changes": drift.changes,
+            "findings": drift.findings,
+            "commits": list(drift.commits.values()),
+            "summary": {
+                "changes": dict(sorted(Counter(c.kind for c in drift.changes).items())),
+                "consumers": _consumer_counts(drift.changes),
+                "tests_lost": drift.lost,
+                "conflicts": drift.conflicts,
+                "files": drift.files,
+                "tests": drift.tests,
+                "seconds": drift.seconds,
+            },
+        }
+    )
+
+
+def _consumer_counts(changes: Iterable[Change]) -> dict[str, int]:
+    counts = Counter(
+        "updated" if c.updated else (c.impact or "none") for ch in changes for c in ch.consumers
+    )
+    return dict(sorted(counts.items()))

@@ -1,0 +1,135 @@
+"""`contract-guard diff` as its users run it."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pad_free"
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("pad_free") / "project"
+    runpy.run_path(str(EXAMPLE / "replay.py"))["replay"](target)
+    return target
+
+
+@pytest.fixture
+def project(history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(history)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return history
+
+
+@pytest.mark.usefixtures("project")
+def test_the_removing_change(run) -> None:
+    done = run("diff", "before", "removal")
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "removed gate.constants:IMAGE_PAD_ID = 129279 (gate/constants.py:9)",
+        "  cdb5d99517 2026-03-02 Remove IMAGE_PAD_ID",
+        "  tests/test_gate.py:6: import: collection error, 28 tests lost",
+        "    help: use what took the place of `IMAGE_PAD_ID`, or remove what depends on it",
+        "  1 consumer updated in this change",
+        "",
+        "rule-changed gate.constants:IMAGE_SENTINEL_BASE_ID: accepts {129252},"
+        " was {129252, 129279} (gate/preprocess.py:10)",
+        "  tests/test_gate.py:6: import: silent",
+        "  tests/test_preprocess.py:4: import: silent",
+        "  1 consumer updated in this change",
+        "",
+        "28 tests lost at collection:",
+        "  tests/test_gate.py",
+        "2 contracts changed (1 removed, 1 rule-changed): 1 consumer broken, 2 silent."
+        " 6 files, 32 tests looked at.",
+    ]
+
+
+@pytest.mark.usefixtures("project")
+def test_the_repair(run) -> None:
+    assert run("diff", "removal", "repair") == (
+        0,
+        "No contract changed. 6 files, 32 tests looked at.\n",
+        "",
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_what_stays_behind_is_silent(run) -> None:
+    done = run("diff", "repair", "five-ids")
+    assert done.code == 0
+    assert "  tests/test_gate.py:33: mirror: silent" in done.out.splitlines()
+    assert run("diff", "repair", "five-ids", "--fail-on", "silent").code == 1
+
+
+@pytest.mark.usefixtures("project")
+def test_json(run) -> None:
+    done = run("diff", "before", "removal", "--format", "json", "--exit-zero")
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert list(document) == ["version", "tool", "changes", "findings", "commits", "summary"]
+    change = document["changes"][0]
+    assert change["old"] == {"path": "gate/constants.py", "line": 9, "value": "129279"}
+    assert (change["kind"], change["new"]) == ("removed", None)
+    consumer = change["consumers"][0]
+    lost = consumer.pop("tests_lost")
+    assert consumer == {
+        "path": "tests/test_gate.py",
+        "line": 6,
+        "form": "import",
+        "test": None,
+        "impact": "collection-error",
+        "updated": False,
+        "origin": "change",
+    }
+    assert lost["count"] == document["summary"]["tests_lost"]["count"] == 28
+    assert [finding["rule"] for finding in document["findings"]] == ["CG101"]
+    assert document["commits"][0]["oid"] == change["commit"]
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("format", ["sarif", "github", "gitlab", "junit", "html", "nodeids"])
+def test_every_other_format_has_the_broken_consumer(run, format: str) -> None:
+    done = run("diff", "before", "removal", "--format", format)
+    assert done.code == 1
+    assert "tests/test_gate.py" in done.out
+
+
+@pytest.mark.usefixtures("project")
+def test_to_a_file(run, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = run("diff", "before", "removal", "--format", "json", "--output-file", str(report))
+    assert (done.code, done.out) == (1, "")
+    assert json.loads(report.read_text())["changes"]
+    assert "1 consumer broken" in done.err
+
+
+@pytest.mark.usefixtures("project")
+def test_rules_can_be_left_out(run) -> None:
+    assert run("diff", "before", "removal", "--ignore", "CG101").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope"], "unknown revision 'nope'; `git rev-parse nope` must name a commit"),
+        (["--", "--output=x"], "unknown revision '--output=x'"),
+        (["before", "nope"], "unknown revision 'nope'"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_mistakes(run, arguments: list[str], message: str) -> None:
+    done = run("diff", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"contract-guard: {message}")
+    assert done.err.count("\n") == 1
+
+
+def test_no_repository(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("diff", "HEAD")
+    assert done.code == 2
+    assert "not in a git repository" in done.err
+    assert done.err.count("\n") == 1

@@ -1,0 +1,171 @@
+"""Revisions of a repository compared: through git alone, with the merge that would come of it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from contract_guard.errors import UserError
+from contract_guard.project.config import Config
+from contract_guard.project.diff import Diffed, diff
+
+Git = Callable[..., str]
+Write = Callable[[Mapping[str, str | bytes]], Path]
+
+IDS = "PAD = 3\nEND = 4\n"
+TEST = "from pkg.ids import PAD\ndef test_a(): assert PAD\ndef test_b(): ...\n"
+START = {"pkg/__init__.py": "", "pkg/ids.py": IDS, "tests/test_a.py": "def test_a(): ...\n"}
+
+
+@pytest.fixture
+def commit(write: Write, git: Git) -> Callable[..., str]:
+    def make(files: Mapping[str, str], *, remove: tuple[str, ...] = (), subject: str = "x") -> str:
+        write(files)
+        for path in remove:
+            git("rm", "-q", path)
+        git("add", "-A")
+        git("commit", "-qm", subject, "--allow-empty")
+        return git("rev-parse", "HEAD").strip()
+
+    return make
+
+
+def broken(diffed: Diffed) -> list[tuple[str, str, str, str]]:
+    return [
+        (change.symbol, consumer.path, consumer.impact, consumer.origin)
+        for change in diffed.changes
+        for consumer in change.consumers
+        if consumer.impact != "silent"
+    ]
+
+
+def test_two_commits(root: Path, commit) -> None:
+    base = commit(START | {"tests/test_a.py": TEST})
+    head = commit({"pkg/ids.py": "END = 4\n"}, subject="Remove PAD")
+    found = diff(root, Config(), base, head)
+    assert broken(found) == [("pkg.ids:PAD", "tests/test_a.py", "collection-error", "change")]
+    assert found.lost is not None
+    assert found.lost.ids == ("tests/test_a.py::test_a", "tests/test_a.py::test_b")
+    assert found.changes[0].commit == head
+    assert found.commits[head].subject == "Remove PAD"
+    assert (found.old, found.new) == (base, head)
+
+
+def test_the_working_tree(root: Path, commit, write: Write) -> None:
+    base = commit(START | {"tests/test_a.py": TEST})
+    write({"pkg/ids.py": "END = 4\n"})
+    found = diff(root, Config(), base)
+    assert broken(found) == [("pkg.ids:PAD", "tests/test_a.py", "collection-error", "change")]
+    assert found.new is None
+    assert found.changes[0].commit is None
+
+
+def test_what_was_broken_before_is_not_told_again(root: Path, commit) -> None:
+    base = commit(START | {"tests/test_a.py": TEST, "pkg/ids.py": "END = 4\n"})
+    moved = commit({"tests/test_b.py": TEST + "\n#\n"}, remove=("tests/test_a.py",))
+    assert broken(diff(root, Config(), base, moved)) == []
+
+
+def test_a_new_reference_to_what_never_was(root: Path, commit) -> None:
+    base = commit(START)
+    head = commit({"tests/test_b.py": "from pkg.ids import NONE\ndef test_a(): ...\n"})
+    found = diff(root, Config(), base, head)
+    assert broken(found) == [("pkg.ids:NONE", "tests/test_b.py", "collection-error", "change")]
+    assert (found.changes[0].old, found.changes[0].new) == (None, None)
+
+
+def test_two_green_changes_that_break_each_other(root: Path, commit, git: Git) -> None:
+    start = commit(START)
+    commit({"pkg/ids.py": "END = 4\n"}, subject="Remove PAD")
+    base = git("rev-parse", "HEAD").strip()
+    git("checkout", "-q", start)
+    head = commit({"tests/test_b.py": TEST})
+    found = diff(root, Config(), base, head)
+    assert broken(found) == [("pkg.ids:PAD", "tests/test_b.py", "collection-error", "merge")]
+    assert found.lost is not None
+    assert found.lost.count == 2
+    assert found.changes[0].commit == base
+
+
+def test_what_the_other_branch_added_is_not_removed_by_this_one(
+    root: Path, commit, git: Git
+) -> None:
+    start = commit(START)
+    base = commit({"pkg/ids.py": IDS + "NEW = 5\n", "tests/test_b.py": TEST})
+    git("checkout", "-q", start)
+    head = commit({"pkg/other.py": "X = 1\n"})
+    assert diff(root, Config(), base, head).changes == ()
+
+
+def test_both_sides_of_one_file_are_merged(root: Path, commit, git: Git) -> None:
+    long = "A = 1\n" + "#\n" * 20 + "Z = 2\n"
+    start = commit(START | {"pkg/ids.py": long})
+    base = commit({"pkg/ids.py": long.replace("A = 1\n", "")})
+    git("checkout", "-q", start)
+    head = commit(
+        {
+            "pkg/ids.py": long.replace("Z = 2\n", "Z = 3\n"),
+            "tests/test_b.py": "from pkg.ids import A, Z\ndef test_a(): ...\n",
+        }
+    )
+    found = diff(root, Config(), base, head)
+    assert found.conflicts == ()
+    assert broken(found) == [("pkg.ids:A", "tests/test_b.py", "collection-error", "merge")]
+
+
+def test_a_conflict_is_said_and_nothing_of_its_names(root: Path, commit, git: Git) -> None:
+    start = commit(START)
+    base = commit({"pkg/ids.py": "PAD = 5\n"})
+    git("checkout", "-q", start)
+    head = commit({"pkg/ids.py": "END = 7\n", "tests/test_b.py": "from pkg.ids import END\n"})
+    found = diff(root, Config(), base, head)
+    assert found.conflicts == ("pkg/ids.py",)
+    assert broken(found) == []
+
+
+def test_excluded_places_take_no_part(root: Path, commit) -> None:
+    base = commit(START | {"bad/test_a.py": TEST})
+    head = commit({"pkg/ids.py": ""})
+    assert broken(diff(root, Config(exclude=("/bad/",)), base, head)) == []
+    assert broken(diff(root, Config(), base, head)) != []
+
+
+def test_what_a_build_makes_is_not_missing(root: Path, commit) -> None:
+    base = commit(START | {"setup.py": "write_to = 'pkg/_version.py'\n"})
+    head = commit({"tests/test_b.py": "from pkg._version import version\n"})
+    assert broken(diff(root, Config(), base, head)) == []
+
+
+def test_a_result_is_kept(root: Path, commit, tmp_path: Path) -> None:
+    base = commit(START | {"tests/test_a.py": TEST})
+    head = commit({"pkg/ids.py": ""})
+    first = diff(root, Config(), base, head, cache_dir=tmp_path / "cache")
+    assert diff(root, Config(), base, head, cache_dir=tmp_path / "cache") == first
+
+
+def test_no_common_ancestor(root: Path, commit, git: Git) -> None:
+    base = commit(START)
+    git("checkout", "-q", "--orphan", "other")
+    head = commit({"pkg/ids.py": ""})
+    with pytest.raises(UserError, match="no common ancestor"):
+        diff(root, Config(), base, head)
+    assert diff(root, Config(), base, head, merge=False).old == base
+
+
+def test_below_the_top_of_the_repository(root: Path, commit) -> None:
+    base = commit(
+        {f"sub/{path}": text for path, text in (START | {"tests/test_a.py": TEST}).items()}
+    )
+    head = commit({"sub/pkg/ids.py": ""})
+    found = diff(root / "sub", Config(), base, head)
+    assert broken(found) == [("pkg.ids:PAD", "tests/test_a.py", "collection-error", "change")]
+    assert found.changes[0].commit == head
+
+
+def test_the_removing_commit_among_many(root: Path, commit) -> None:
+    base = commit(START | {"tests/test_a.py": TEST})
+    commit({"pkg/ids.py": IDS + "A = 1\n"})
+    removing = commit({"pkg/ids.py": "A = 1\n"})
+    commit({"pkg/ids.py": "A = 2\n"})
+    head = commit({"pkg/ids.py": "A = 3\n"})
+    assert diff(root, Config(), base, head).changes[0].commit == removing
