@@ -201,6 +201,14 @@ def test_gathered_output_is_spread_over_the_experts() -> None:
     assert read.chosen.tolist() == [[True, False, True], [False, True, False]]
 
 
+def test_a_dense_output_hides_a_choice_of_weight_0() -> None:
+    logits = torch.tensor([[1.0, -500.0, -300.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    dense = torch.tensor([[0.7, 0.0, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 0.0]])
+    padding = torch.tensor([True, True, False])
+    read = read_output(form("dense", "dense", "logits"), 3, (dense, logits), padding)
+    assert read.chosen.tolist() == [[True, False, True], [True, True, False], [False] * 3]
+
+
 def test_ids_out_of_range_are_no_choice() -> None:
     read = from_choices(3, torch.tensor([[0, 3]]), torch.tensor([[0.5, 0.5]]))
     assert read.chosen.tolist() == [[True, False, False]]
@@ -223,7 +231,10 @@ def test_grouped_output_is_sorted_by_expert() -> None:
     ("result", "reason"),
     [
         ((torch.zeros(2, 2),), "gives 1 values, not 2"),
-        ((torch.zeros(2, 2), torch.zeros(2, 1, dtype=torch.long)), "do not match"),
+        (
+            (torch.zeros(2, 2), torch.zeros(2, 1, dtype=torch.long)),
+            "ids of shape \\(2, 1\\) for 2 x 2 values",
+        ),
     ],
 )
 def test_output_of_another_form_is_refused(result: tuple[torch.Tensor, ...], reason: str) -> None:

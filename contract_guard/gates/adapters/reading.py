@@ -20,29 +20,35 @@ def read_output(
 
     A dense output does not show the choice of an expert whose weight is 0: experts with a weight
     are chosen, and, up to K, those of highest logit among the others. Raises ValueError where the
-    tuple has another length.
+    tuple has another length or a part another size.
     """
     order = spec.output.order
     if len(result) != len(order):
         raise ValueError(f"the gate gives {len(result)} values, not {len(order)}: {order}")
     parts = dict(zip(order, result, strict=True))
-    logits = parts.get("logits")
-    if logits is not None:
-        logits = logits.reshape(tokens, spec.experts)
+    logits = _rows(parts, "logits", tokens, spec.experts) if "logits" in parts else None
     match spec.output.form:
         case "gathered":
             return _gathered(spec, tokens, parts, logits)
         case "dense":
-            dense = parts["dense"].reshape(tokens, spec.experts)
+            dense = _rows(parts, "dense", tokens, spec.experts)
             chosen = _completed(dense != 0, logits, spec.top_k, padding)
             return GateOutput(dense, chosen, logits=logits)
         case "one-hot":
-            chosen = parts["one_hot"].reshape(tokens, spec.experts) != 0
-            weights = parts["weights"].reshape(tokens, 1)
+            chosen = _rows(parts, "one_hot", tokens, spec.experts) != 0
+            weights = _rows(parts, "weights", tokens, 1)
             dense = torch.where(chosen, weights, torch.zeros_like(weights))
             return GateOutput(dense, chosen, logits=logits)
         case "grouped":
             return _grouped(spec, tokens, parts, logits)
+
+
+def _rows(parts: "dict[str, Tensor]", name: str, tokens: int, width: int) -> "Tensor":
+    tensor = parts[name]
+    if tensor.numel() != tokens * width:
+        shape = tuple(tensor.shape)
+        raise ValueError(f"the gate gives {name} of shape {shape} for {tokens} x {width} values")
+    return tensor.reshape(tokens, width)
 
 
 def from_choices(
@@ -77,15 +83,15 @@ def _completed(
 def _gathered(
     spec: GateSpec, tokens: int, parts: "dict[str, Tensor]", logits: "Tensor | None"
 ) -> GateOutput:
-    ids = parts["ids"].reshape(tokens, spec.top_k)
-    weights = parts["weights"].reshape(tokens, spec.top_k)
+    ids = _rows(parts, "ids", tokens, spec.top_k)
+    weights = _rows(parts, "weights", tokens, spec.top_k)
     if spec.special.skip:
         # the gate writes the skip column as id 0 with weight 0
         skipped = (ids == 0) & (weights == 0)
         ids = ids.masked_fill(skipped, spec.experts - 1)
     if not spec.special.shared:
         return from_choices(spec.experts, ids, weights, logits)
-    shared = parts["shared"].reshape(tokens, spec.special.shared)
+    shared = _rows(parts, "shared", tokens, spec.special.shared)
     slots = torch.arange(spec.experts - spec.special.shared, spec.experts, device=ids.device)
     ids = torch.cat([ids, slots.expand(tokens, -1)], dim=1)
     return from_choices(spec.experts, ids, torch.cat([weights, shared], dim=1))
