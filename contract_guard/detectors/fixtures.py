@@ -14,7 +14,17 @@ _KNOWN_DECORATORS = frozenset(
 _CLOSE = 0.85
 # Fixtures of pytest itself and of plugins that many projects install.
 _FROM_PLUGINS = frozenset(
-    ["cache", "capfd", "capfdbinary", "caplog", "capsys", "capsysbinary", "capteesys", "doctest_namespace", "monkeypatch", "pytestconfig", "record_property", "record_testsuite_property", "record_xml_attribute", "recwarn", "request", "subtests", "testdir", "pytester", "tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory", "mocker", "class_mocker", "module_mocker", "package_mocker", "session_mocker", "benchmark", "event_loop", "event_loop_policy", "unused_tcp_port", "unused_tcp_port_factory", "anyio_backend", "nursery", "freezer", "worker_id", "testrun_uid", "faker", "snapshot", "datadir", "shared_datadir", "httpserver", "httpx_mock", "respx_mock", "requests_mock", "responses", "aiohttp_client", "aioresponses", "client", "async_client", "admin_client", "admin_user", "rf", "db", "transactional_db", "django_user_model", "settings", "live_server", "mailoutbox", "celery_app", "celery_worker", "qtbot", "qapp", "page", "browser", "context", "cov", "no_cover", "loop", "app"]
+    """
+    cache capfd capfdbinary caplog capsys capsysbinary capteesys doctest_namespace monkeypatch
+    pytestconfig record_property record_testsuite_property record_xml_attribute recwarn request
+    subtests testdir pytester tmp_path tmp_path_factory tmpdir tmpdir_factory
+    mocker class_mocker module_mocker package_mocker session_mocker benchmark event_loop
+    event_loop_policy unused_tcp_port unused_tcp_port_factory anyio_backend nursery freezer
+    worker_id testrun_uid faker snapshot datadir shared_datadir httpserver httpx_mock respx_mock
+    requests_mock responses aiohttp_client aioresponses client async_client admin_client
+    admin_user rf db transactional_db django_user_model settings live_server mailoutbox
+    celery_app celery_worker qtbot qapp page browser context cov no_cover loop app
+    """.split()  # noqa: SIM905 - one name a line would be longer than the rest of the file
 )
 
 

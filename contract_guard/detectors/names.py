@@ -5,9 +5,12 @@ from collections.abc import Iterable
 
 from contract_guard.detectors import conditions, cost, hints
 from contract_guard.detectors.base import Context, Site
-from contract_guard.facts.model import Import, Span
+from contract_guard.detectors.statement import cut
+from contract_guard.facts.model import Import, ModuleFacts, Span
 from contract_guard.findings import Finding
+from contract_guard.registry import guards
 from contract_guard.registry.model import Resolution
+from contract_guard.registry.modules import Module
 
 _MODULE_PART = re.compile(r"(?:from|import)\s+([.\w]+)")
 
@@ -85,6 +88,50 @@ def _module_span(context: Context, site: Site, imp: Import) -> Span:
     if match is None:
         return imp.span
     return Span(line, column + match.start(1), line, column + match.end(1))
+
+
+def unbound_names(context: Context) -> Iterable[Finding]:
+    """CG101: a name that the file never binds, though a module that it imports from, or a
+    conftest above it, defines it: the import was forgotten, or removed as unused."""
+    for path, facts in context.registry.facts():
+        if facts.dynamic or not facts.unbound:
+            continue
+        near = _near_modules(context, path, facts)
+        for unbound in facts.unbound:
+            homes = [m for m in near if _defines(m, unbound.name)]
+            guarded = any(g.kind in ("try", "suppress") for g in guards.chain(facts, unbound.guard))
+            if homes and not guarded and unbound.name not in facts.added_names:
+                span, scope, guard = unbound.span, unbound.scope, unbound.guard
+                yield _unbound(context, Site(path, facts, span, span, scope, guard), homes[0])
+
+
+def _near_modules(context: Context, path: str, facts: ModuleFacts) -> list[Module]:
+    modules = context.registry.modules
+    here = context.registry.module(path)
+    found = [m for imp in facts.imports for m in modules.locate_import(here, imp).modules[:1]]
+    found += [context.registry.module(path) for path in context.registry.layout.conftests(path)]
+    return list(dict.fromkeys(found))
+
+
+def _defines(module: Module, name: str) -> bool:
+    return any(b.kind in ("function", "class", "assign") for b in module.bindings.get(name, ()))
+
+
+def _unbound(context: Context, site: Site, home: Module) -> Finding:
+    name = cut(context.text(site.path), site.span)
+    spread = cost.of_failure(context, site, "AttributeError")
+    return context.finding(
+        "CG101",
+        "error",
+        site,
+        f"{home.name}:{name}",
+        f"nothing in this file binds `{name}` (NameError): {spread.text}",
+        f"`{home.name}` defines it: import it from there",
+        impact=spread.impact,
+        lost=spread.lost,
+        related=spread.related,
+        identity=name,
+    )
 
 
 def missing_attributes(context: Context) -> Iterable[Finding]:

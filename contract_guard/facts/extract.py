@@ -63,6 +63,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
     calls = calls_of(notes)
     predicates = predicates_of(notes)
     literals = literals_of(notes)
+    unbound = unbound_of(notes)
     tests = pytest_facts_of(notes, constants)
     return ModuleFacts(
         lines=_line_count(notes.source),
@@ -89,7 +90,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         unfolded_targets=unfolded,
         has_suppressions=has_suppressions,
         fragments=fragments,
-        unbound=unbound_of(notes),
+        unbound=unbound,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 class Span(NamedTuple):

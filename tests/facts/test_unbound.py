@@ -38,3 +38,10 @@ def test_a_decorator_that_nobody_imported() -> None:
 )
 def test_whatever_binds_a_name(source: str) -> None:
     assert unbound(source) == []
+
+
+def test_the_guard_is_one_of_the_file() -> None:
+    facts = extract(b"if ready():\n    missing()\n")
+    assert isinstance(facts, ModuleFacts)
+    assert [(u.name, u.guard) for u in facts.unbound] == [("ready", -1), ("missing", 0)]
+    assert [guard.text for guard in facts.guards] == ["ready()"]

@@ -1,0 +1,2 @@
+def wait_until_free():
+    return lambda function: function

@@ -1,0 +1,2 @@
+shared_value = 1
+injected = 2
