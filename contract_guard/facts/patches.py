@@ -42,9 +42,10 @@ def patches_of(
 ) -> tuple[tuple[PatchTarget, ...], int]:
     """The targets in the order of the text, and how many could not be folded."""
     reader = _PatchReader(notes, imported, texts)
+    aliases = [fact.bound for fact in notes.imports if fact.name == "patch"]
     found = [
         fact
-        for name in _CANDIDATES
+        for name in dict.fromkeys((*_CANDIDATES, *aliases))
         for call, here in notes.calls_by_name.get(name, ())
         for fact in reader.targets(call, here)
     ]

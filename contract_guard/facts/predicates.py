@@ -66,17 +66,24 @@ class _Side(NamedTuple):
 
 def predicates_of(notes: Observations) -> tuple[Predicate, ...]:
     reader = _PredicateReader(notes)
-    seen = [*notes.conditions]
+    seen = [(node, here) for node, here in notes.conditions if not _names_nothing(node)]
     for name in _CALLS:
         seen.extend(notes.calls_by_name.get(name, ()))
+    seen.sort(key=_outer_first)
     found: list[Predicate] = []
     for node, here in seen:
-        if id(node) in reader.consumed or _names_nothing(node):
+        if id(node) in reader.consumed:
             continue
         rules = reader.rules(node, here.scope, 0)
         found.extend(reader.fact(rule, here) for rule in rules if rule.names)
     found.sort(key=lambda fact: fact.span)
     return tuple(found)
+
+
+def _outer_first(seen: tuple[ast.expr, Here]) -> tuple[int, int, int, int]:
+    node = seen[0]
+    end = node.end_lineno or node.lineno
+    return node.lineno, node.col_offset, -end, -(node.end_col_offset or 0)
 
 
 def _names_nothing(node: ast.expr) -> bool:

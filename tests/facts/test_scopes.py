@@ -114,10 +114,10 @@ def mismatches(text: str) -> list[str]:
             continue  # two on one line: the table does not tell which
         scope = scopes[0]
         inlined = {
-            symbol.get_name()
-            for child in tables(table)
-            if child.get_name() in ("listcomp", "setcomp", "dictcomp")
-            for symbol in child.get_symbols()
+            name
+            for inner in notes.inner_scopes
+            if inner.kind == "comprehension" and inner.binding_scope() is scope
+            for name in inner.bound
         }
         for symbol in table.get_symbols():
             name = symbol.get_name()
@@ -125,9 +125,9 @@ def mismatches(text: str) -> list[str]:
                 continue  # the table of a scope lists those of its comprehensions as well
             if symbol.is_annotated() and table.get_type() != "function":
                 continue  # `name: T` alone binds nothing there
-            if name.startswith((".", "__class", "_" + table.get_name().lstrip("_") + "__")) or not (
-                symbol.is_referenced() or symbol.is_assigned()
-            ):
+            if name.startswith(
+                (".", "__class", "__type_params__", "_" + table.get_name().lstrip("_") + "__")
+            ) or not (symbol.is_referenced() or symbol.is_assigned()):
                 continue
             home = scope.home(name)
             if symbol.is_declared_global() or (symbol.is_global() and not symbol.is_local()):
