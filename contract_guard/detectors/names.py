@@ -12,6 +12,8 @@ from contract_guard.registry import guards
 from contract_guard.registry.model import Resolution
 from contract_guard.registry.modules import Module
 
+# Whoever uses one of these may bind any name.
+_WRITES_NAMES = frozenset({"globals", "exec", "vars"})
 _MODULE_PART = re.compile(r"(?:from|import)\s+([.\w]+)")
 
 
@@ -94,7 +96,7 @@ def unbound_names(context: Context) -> Iterable[Finding]:
     """CG101: a name that the file never binds, though a module that it imports from, or a
     conftest above it, defines it: the import was forgotten, or removed as unused."""
     for path, facts in context.registry.facts():
-        if facts.dynamic or not facts.unbound:
+        if facts.dynamic or not facts.unbound or not _WRITES_NAMES.isdisjoint(facts.loaded_names):
             continue
         near = _near_modules(context, path, facts)
         for unbound in facts.unbound:

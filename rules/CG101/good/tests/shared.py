@@ -1,2 +1,7 @@
 shared_value = 1
 injected = 2
+named = 3
+
+
+def assign(name, names):
+    names[name] = 1

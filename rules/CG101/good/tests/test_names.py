@@ -14,3 +14,10 @@ def test_expected():
     except NameError:
         shared_value = tests.shared.shared_value
     assert shared_value
+
+
+def test_names_written_by_a_function_that_is_given_them():
+    from tests.shared import assign
+
+    assign("named", globals())
+    assert named
