@@ -71,18 +71,21 @@ def given_names(node: ast.AST, module: Frame, production: frozenset[str] | None)
 
 def captured_names(node: ast.AST) -> frozenset[str]:
     """Names of a test that a nested function which the test does not call itself writes into."""
+    nested = [
+        n
+        for n in ast.walk(node)
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n is not node
+    ]
+    if not nested:
+        return frozenset()
     called = {
         n.func.id
         for n in walk_function(node)
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
     captured: set[str] = set()
-    for child in ast.walk(node):
-        if (
-            child is node
-            or not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
-            or child.name in called
-        ):
+    for child in nested:
+        if child.name in called:
             continue
         own = {a.arg for a in arguments_of(child.args)}
         stored: set[str] = set()

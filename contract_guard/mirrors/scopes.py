@@ -199,6 +199,19 @@ def walk_function(node: ast.AST) -> Iterator[ast.AST]:
                         stack.append(child)
 
 
+def all_functions(tree: ast.Module) -> Iterator[FunctionNode]:
+    """Every function of a file, nested ones and methods too. Expressions are not looked into."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                stack += [child for child in inner if isinstance(child, ast.AST)]
+
+
 def arguments_of(spec: ast.arguments) -> list[ast.arg]:
     """Named parameters, without `*args` and `**kwargs`."""
     return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]

@@ -10,13 +10,14 @@ from contract_guard.mirrors.index import IMPORTED, Entry, Index
 from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
 from contract_guard.mirrors.model import Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
-from contract_guard.mirrors.operations import ACCESS
-from contract_guard.mirrors.scopes import FunctionNode
+from contract_guard.mirrors.operations import ACCESS, COMPUTING
+from contract_guard.mirrors.scopes import FunctionNode, all_functions
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.trace import Trace, functions_of, run
 
 NOMINATED = 4
 _MINIMUM = 6.0  # nomination score under which no graph is built
+_SHARED = 3  # fragments that compute
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
 
 
@@ -84,7 +85,8 @@ class Search:
         candidates = [
             c
             for c in self.index.nominate(fragments, reach, NOMINATED)
-            if c.score >= _MINIMUM and (c.reach >= IMPORTED or c.score >= _FAR_MINIMUM)
+            if c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
+            and _may_have_substance(fragments, self.index.entries[c.entry].function)
         ]
         if not candidates:
             return []
@@ -144,9 +146,7 @@ class Search:
         known = self._nodes.get(path)
         if known is None:
             known = self._nodes[path] = {
-                (node.lineno, node.name): node
-                for node in ast.walk(self.parse(path))
-                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+                (node.lineno, node.name): node for node in all_functions(self.parse(path))
             }
         return known
 
@@ -209,6 +209,18 @@ class Search:
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
         return TestGraph(traced, form, graphs, tuple(groups), calls_production)
+
+
+def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
+    """False where the verdict is bound to be no: too few operations that compute are shared."""
+    shared = 0
+    for fragment in function.fragments:
+        if fragment in fragments:
+            if fragment.startswith("f:"):
+                return True
+            operation, _, leaf = fragment.partition(">")
+            shared += operation in COMPUTING or (len(leaf) > 3 and leaf.isdigit())
+    return shared >= _SHARED
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:

@@ -84,8 +84,9 @@ class Interpreter(Calls):
         self._stack.append(node)
         self._parameters(closure, [], {}, frame, owner)
         self.block(node.body, frame)
-        called = {root_name(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-        for value in list(frame.env.values()):
+        local = [v for v in frame.env.values() if isinstance(v, (Closure, ClassValue))]
+        called = {root_name(n.func) for n in ast.walk(node) if local and isinstance(n, ast.Call)}
+        for value in local:
             if isinstance(value, Closure) and value.frame is frame and value.name not in called:
                 self._run_double(value)
             elif isinstance(value, ClassValue) and value.frame is frame and not value.instance:
