@@ -18,8 +18,9 @@ u^2 / 3: 10^7 rows of 256 experts then see a false alarm with probability 2e-14.
 
 Elementary functions: exp, log, log1p and tanh to 2 units in the last place (4 u) as CUDA's
 programming guide states for single precision and Sleef for CPUs; `exp(x)` may be made as
-exp2(x log2 e), which costs another |x| u. Add, multiply, divide and sqrt round once. torch works on
-half-precision tensors in float32 inside one operation and rounds its result.
+exp2(x log2 e), which costs another |x| u. CUDA's __expf errs by 2 + 1.173 |x| units in the last
+place, its __logf by 2^-21.41 (6 u) in [0.5, 2]. Add, multiply, divide and sqrt round once. torch
+works on half-precision tensors in float32 inside one operation and rounds its result.
 """
 # torch's stubs leave the results of many methods unknown.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -147,7 +148,9 @@ def bounds(
         group_value = torch.where(truth.choice.isfinite(), value, 0.0).amax(-1)
         inner = inner + 2 * spec.groups.top * roundoff(spec.choice_dtype) * group_value
     if spec.score.function == "sparsemixer":
-        inner = inner + 6 * u * torch.where(logits.isfinite(), logits.abs(), 0.0).amax(-1)
+        # (best - z) / factor > 2 jitter: a difference, a quotient and the threshold round.
+        size = torch.where(logits.isfinite(), logits.abs(), 0.0).amax(-1)
+        inner = inner + 8 * u * spec.score.jitter * size
     limit = torch.finfo(getattr(torch, spec.linear.output_dtype)).max / 2
     # An exact logit beyond the range is infinite already, and the NaN rule says what follows.
     overflow = ((truth.magnitude > limit) & truth.logits.isfinite() & (error > 0)).any(-1)
@@ -197,23 +200,28 @@ def _score_error(
     tiny = _tiny(spec.score.dtype)
     logits = truth.logits
     among = truth.chosen if spec.score.when == "after" else None
+    # How much of |z| u the exponential of z costs.
+    rate = 2.4 if spec.score.fast else 1.0
     match spec.score.function:
         case "softmax" | "sparsemixer":
             return _softmax_relative(logits, error, among, inside) + u, tiny
         case "sigmoid":
-            return _sigmoid_relative(logits, error, inside) + u, tiny
+            relative = _sigmoid_relative(logits, error + (rate - 1) * inside * logits.abs(), inside)
+            # (tanh(z / 2) + 1) / 2 errs as tanh does, however small the sum.
+            lost = ELEMENTARY * inside if spec.score.form == "tanh" else 0.0
+            return relative + u, tiny + lost
         case "sqrt-softplus":
             # d log softplus / dz = sigmoid(z) / softplus(z), at most 1, falling in z.
             lowest = logits - error
             softplus = torch.logaddexp(lowest, torch.zeros_like(lowest))
             slope = torch.where(softplus > 0, lowest.sigmoid() / softplus, 1.0)
-            relative = torch.expm1(slope * (error + inside * logits.abs()) / 2)
+            relative = torch.expm1(slope * (error + rate * inside * logits.abs()) / 2)
             relative = relative + (ELEMENTARY + 1) * inside + 2 * u
             if spec.score.form != "log(1+exp)":
                 return relative, math.sqrt(tiny)
             # 1 + e^z rounds to a multiple of u, whatever e^z is, and the root widens that.
             value = truth.scores.square()
-            lost = 2 * inside * (1 + value)
+            lost = (2 + 6 * spec.score.fast) * inside * (1 + value)
             return relative, torch.minimum(lost.sqrt(), lost / value.sqrt().clamp(min=1e-300))
         case "identity":
             return error / logits.abs().clamp(min=1e-300), tiny

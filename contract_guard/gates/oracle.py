@@ -49,7 +49,9 @@ def oracle(
     if spec.groups is not None:
         choice, kept, inner_margin = _grouped(spec.groups, choice)
         if spec.groups.weights == "masked":
-            weighed = scores.masked_fill(~kept, spec.groups.fill)
+            # among groups that are NaN any may be kept, and its weights are NaN
+            told = ~inner_margin.isnan()[:, None]
+            weighed = scores.masked_fill(~kept & told, spec.groups.fill)
     if spec.correction.leaks:
         weighed = choice
 

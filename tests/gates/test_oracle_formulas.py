@@ -6,9 +6,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn import functional
 
 from contract_guard.gates.model import GateInputs
 from contract_guard.gates.oracle import oracle
+from contract_guard.gates.router_mlp import router_mlp
 from contract_guard.gates.spec import (
     Correction,
     GateSpec,
@@ -230,6 +232,16 @@ def test_group_margin_is_per_score_in_the_sum() -> None:
     assert truth.choice.tolist() == [[3.0, 1.0, -math.inf, -math.inf]]
 
 
+def test_any_of_groups_that_are_nan_may_be_kept() -> None:
+    groups = Groups(2, 1, "max", fill=0.0, weights="masked")
+    spec = GateSpec(4, ("logits",), Linear("none"), Score("softmax"), Selection(1), groups=groups)
+    nan_row = GateInputs(logits=torch.tensor([[math.inf, math.inf, 0.0, 0.0]]))
+    for expert in range(4):
+        truth = oracle(spec, {}, nan_row, torch.tensor([[expert]]))
+        assert truth.dense[0, expert].isnan()
+        assert truth.inner_margin.isnan().all()
+
+
 def test_hash_table_chooses_and_scores_weigh() -> None:
     spec = GateSpec(
         3, ("logits", "input_ids"), Linear("none"), Score("sigmoid"), Selection(2, "hash"),
@@ -391,6 +403,39 @@ def test_what_is_missing_is_named() -> None:
             {"weight": torch.zeros(2, 2)},
             GateInputs(hidden=torch.zeros(1, 2)),
         )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_router_network_stays_within_its_bound(dtype: str) -> None:
+    generator = torch.Generator().manual_seed(5)
+    kind = getattr(torch, dtype)
+
+    def tensor(*size: int, spread: float) -> torch.Tensor:
+        return (torch.randn(size, generator=generator) * spread).to(kind)
+
+    parameters = {
+        "down_weight": tensor(16, 64, spread=0.125),
+        "down_bias": tensor(16, spread=0.1),
+        "state_scale": tensor(16, spread=1.0),
+        "norm_weight": tensor(16, spread=1.0),
+        **{f"{name}_weight": tensor(16, 16, spread=0.25) for name in ("fc1", "fc2")},
+        **{f"{name}_bias": tensor(16, spread=0.1) for name in ("fc1", "fc2")},
+    }
+    hidden, state = tensor(500, 64, spread=1.0), tensor(500, 16, spread=1.0)
+    linear = Linear("mlp", compute_dtype=dtype, norm=Norm(1e-5, weighted=True))
+    value, bound = router_mlp(linear, parameters, hidden.double(), state, 6.0)
+
+    result = functional.linear(hidden, parameters["down_weight"], parameters["down_bias"])
+    result = result + state * parameters["state_scale"]
+    wide = result.float()
+    normed = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + 1e-5)
+    result = parameters["norm_weight"] * normed.to(kind)
+    for name in ("fc1", "fc2"):
+        result = functional.linear(result, parameters[f"{name}_weight"], parameters[f"{name}_bias"])
+        result = functional.gelu(result)
+    error = (result.double() - value).abs()
+    assert (error <= bound).all()
+    assert bound.median() < 300 * error.median()
 
 
 def test_empty_batch() -> None:
