@@ -98,10 +98,14 @@ class _Comparison:
         from contract_guard.project.culprits import with_commits
         from contract_guard.registry.boundary import across_boundaries
         from contract_guard.registry.compare import compare
+        from contract_guard.registry.former import former_packages
         from contract_guard.registry.impact import ImportGraph
+        from contract_guard.registry.index import build
 
         revisions = self._revisions
-        old, new = self._side(revisions.old), self._side(revisions.new)
+        old = self._side(revisions.old)
+        former = former_packages(old.registry, build(revisions.new.tree))
+        new = self._side(revisions.new, former)
         findings = fresh(new, old)
         changes = join(compare(old.registry, new.registry), findings, old.registry, new.registry)
         conflicts: tuple[str, ...] = ()
@@ -109,8 +113,10 @@ class _Comparison:
         if revisions.needs_merge:
             merged = revisions.merged
             conflicts = merged.conflicts
-            last = self._side(merged.state)
-            only_merged = fresh(last, new, self._side(revisions.other), old)
+            other = self._side(revisions.other)
+            former = former_packages(old.registry, build(merged.state.tree))
+            last = self._side(merged.state, former)
+            only_merged = fresh(last, new, other, old)
             findings += only_merged
             changes = join(changes, only_merged, old.registry, last.registry, "merge")
         failing = [f.path for f in findings if f.impact == "collection-error"]
@@ -139,12 +145,13 @@ class _Comparison:
             warnings=tuple(revisions.warnings),
         )
 
-    def _side(self, state: State) -> "Side":
+    def _side(self, state: State, former: frozenset[str] = frozenset()) -> "Side":
+        """`former` are packages that the project had before: see `Tree`."""
         from contract_guard.detectors.drift import BREAKING, Side
         from contract_guard.detectors.run import run
         from contract_guard.registry.index import build
 
-        registry = build(state.tree)
+        registry = build(msgspec.structs.replace(state.tree, former=former))
         findings = run(
             registry,
             state.read,

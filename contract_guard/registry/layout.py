@@ -296,6 +296,8 @@ class Layout:
             return root in self._roots
         if name in _LOOSE or name.startswith("test_") or self.kind(key) == "namespace":
             return False
+        if self.name(key) != name:
+            return False  # a package in a namespace package is known by both names together
         parts = root.split("/") if root else []
         if self.kind(key) != "package":
             return not parts or parts[-1] in _SOURCE_DIRECTORIES

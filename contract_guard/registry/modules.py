@@ -239,12 +239,14 @@ class Modules:
             if top is None:
                 continue
             step = self._descend(top, rest, head)
-            if place.standing is Standing.UNRELATED:
+            if place.standing is Standing.UNRELATED and head not in self.trees[tree].former:
                 if step.module is not None or step.reason:
                     elsewhere.append(step.module or top)
                 continue
-            sure = place.standing is Standing.CERTAIN or (
-                place.standing is Standing.REACHED and self._is_shown_to_be_ours(top)
+            sure = (
+                place.standing is Standing.CERTAIN
+                or head in self.trees[tree].former
+                or (place.standing is Standing.REACHED and self._is_shown_to_be_ours(top))
             )
             if step.module is not None:
                 modules.append(step.module)
@@ -253,6 +255,8 @@ class Modules:
                 failed, failed_certain = step, failed_certain or sure
         if modules:
             return Located("exists", tuple(modules), certain, tuple(elsewhere))
+        if failed is None and any(head in tree.former for tree in self.trees):
+            return Located("missing", reason="no-such-module", missing=head)
         return self._judged(importer, elsewhere, failed, failed_certain)
 
     def _judged(

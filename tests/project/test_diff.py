@@ -169,3 +169,29 @@ def test_the_removing_commit_among_many(root: Path, commit) -> None:
     commit({"pkg/ids.py": "A = 2\n"})
     head = commit({"pkg/ids.py": "A = 3\n"})
     assert diff(root, Config(), base, head).changes[0].commit == removing
+
+
+def test_a_package_that_moved_away_as_a_whole(root: Path, commit) -> None:
+    files = {f"old/{name}.py": f"{name.upper()} = 1\n" for name in ("__init__", "a", "b")}
+    base = commit(files | {"tests/test_a.py": "from old.a import A\ndef test_a(): ...\n"})
+    moved = {path.replace("old/", "new/"): text for path, text in files.items()}
+    head = commit(moved, remove=tuple(files))
+    assert broken(diff(root, Config(), base, head)) == [
+        ("old", "tests/test_a.py", "collection-error", "change")
+    ]
+
+
+def test_a_vendored_package_that_was_given_up(root: Path, commit) -> None:
+    files = {f"yaml/{name}.py": "A = 1\n" for name in ("__init__", "a")}
+    base = commit(files | {"tests/test_a.py": "from yaml.a import A\ndef test_a(): ...\n"})
+    head = commit({}, remove=tuple(files))
+    assert broken(diff(root, Config(), base, head)) == []
+
+
+def test_a_package_without_its_init_is_still_ours(root: Path, commit) -> None:
+    files = {"old/__init__.py": "", "old/a.py": "A = 1\n", "old/b.py": ""}
+    base = commit(files | {"tests/test_a.py": "from old.a import A\ndef test_a(): ...\n"})
+    head = commit({}, remove=("old/__init__.py", "old/a.py"))
+    assert broken(diff(root, Config(), base, head)) == [
+        ("old.a", "tests/test_a.py", "collection-error", "change")
+    ]
