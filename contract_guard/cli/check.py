@@ -16,7 +16,7 @@ from contract_guard.project.check import check, closing, source_lines, summary
 from contract_guard.project.config import find_root, read_config
 from contract_guard.project.rules import load_rules
 from contract_guard.report import Format, Report, Screen, render
-from contract_guard.report.listing import last_lines, listed
+from contract_guard.report.listing import last_lines, listed, shown_paths
 
 
 @click.command("check")
@@ -90,7 +90,7 @@ def command(
         findings=checked.findings,
         summary=summary(checked, time.perf_counter() - started),
         closing=closing(checked),
-        sources=source_lines(place, {finding.path for finding in shown}),
+        sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
     )
     write(render(report, format, screen), output_file)

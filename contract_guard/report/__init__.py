@@ -37,7 +37,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a format may show. `closing` is the line on tests at risk.
 
-    `sources` holds the lines of files that have findings, for formats that show them.
+    `sources` holds the lines of files of which lines are shown, for formats that show them.
     `rules` are the rules by id, for their names and what they say of themselves.
     """
 

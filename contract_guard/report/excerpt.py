@@ -20,14 +20,17 @@ class Excerpt(msgspec.Struct, frozen=True):
     length: int
 
 
-def excerpt(line: str, column: int, end_column: int, width: int) -> Excerpt:
+def excerpt(
+    line: str, column: int, end_column: int, width: int, *, keep_indent: bool = False
+) -> Excerpt:
     """`line` safe to print and at most `width` cells wide, the range from `column` to
     `end_column` (from 1, in code points, end exclusive) marked. Where the line is too long, what is
-    shown begins at most a third of the width before the range."""
+    shown begins at most a third of the width before the range. Indentation goes first, unless it is
+    to be kept."""
     pieces = [_TAB if c == "\t" else printable(c) for c in line]
     first = min(max(column - 1, 0), len(pieces))
     last = min(max(end_column - 1, first), len(pieces))
-    begin = next((i for i, c in enumerate(line) if not c.isspace()), 0)
+    begin = 0 if keep_indent else len(line) - len(line.lstrip())
     begin = min(begin, first)
     widths = [cell_len(piece) for piece in pieces]
     if sum(widths[begin:]) > width:

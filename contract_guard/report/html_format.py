@@ -21,6 +21,7 @@ LIMIT = 5_000
 _GRAPH_SYMBOLS = 40
 _ROW = 22
 _MOST_CHARACTERS = 400
+_BLOCK_LINES = 40
 
 
 def render(report: Report, screen: Screen) -> str:
@@ -108,11 +109,13 @@ def _finding(finding: Finding, report: Report) -> list[str]:
     ]
     if finding.help:
         lines.append(f"<p><b>help:</b> {_text(finding.help)}</p>")
-    lines += [
-        f'<p><b>see:</b> <span class="place">{_text(r.path)}:{r.line} {_text(r.qualname)}</span> '
-        f"{_text(r.message)}</p>"
-        for r in finding.related
-    ]
+    for related in finding.related:
+        lines.append(
+            f'<p><b>see:</b> <span class="place">{_text(related.path)}:{related.line} '
+            f"{_text(related.qualname)}</span> {_text(related.message)}</p>"
+        )
+        if related.end_line > related.line:
+            lines += _block(report, related.path, related.line, related.end_line)
     if finding.tests_lost:
         tests = "".join(f"<li><code>{_text(test)}</code></li>" for test in finding.tests_lost.ids)
         lines.append(f"<details><summary>tests lost</summary><ul>{tests}</ul></details>")
@@ -123,6 +126,8 @@ def _source(finding: Finding, report: Report) -> list[str]:
     source = report.sources.get(finding.path, ())
     if not 0 < finding.line <= len(source):
         return []
+    if finding.end_line > finding.line and finding.end_column > 1:
+        return _block(report, finding.path, finding.line, finding.end_line)
     line = source[finding.line - 1]
     first = finding.column - 1
     last = finding.end_column - 1 if finding.end_line == finding.line else len(line)
@@ -133,6 +138,16 @@ def _source(finding: Finding, report: Report) -> list[str]:
         after = after[:_MOST_CHARACTERS] + "…"
     shown = f'{_code(before)}<mark class="{finding.severity}">{_code(marked)}</mark>{_code(after)}'
     return [f'<pre><span class="dim">{finding.line} │ </span>{shown}</pre>']
+
+
+def _block(report: Report, path: str, first: int, last: int) -> list[str]:
+    """Lines `first` to `last` (from 1, both included), cut where they are many."""
+    lines = report.sources.get(path, ())[first - 1 : last][:_BLOCK_LINES]
+    numbered = (
+        f'<span class="dim">{number} ┃ </span>{_code(line[:_MOST_CHARACTERS])}'
+        for number, line in enumerate(lines, first)
+    )
+    return [f"<pre>{'<br>'.join(numbered)}</pre>"] if lines else []
 
 
 def _code(text: str) -> str:

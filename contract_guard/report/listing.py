@@ -23,6 +23,15 @@ def listed(findings: Iterable[Finding], screen: Screen) -> list[Finding]:
     return [f for f in findings if screen.notes or f.severity != "note"]
 
 
+def shown_paths(findings: Iterable[Finding]) -> set[str]:
+    """Files of which lines are shown: those of the findings, and of the other side of a copy."""
+    paths: set[str] = set()
+    for finding in findings:
+        paths.add(finding.path)
+        paths.update(r.path for r in finding.related if r.end_line > r.line)
+    return paths
+
+
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (*_badness(f), f.sort_key))
 

@@ -2,6 +2,8 @@
 before what it is; the source line with the range underlined; the verdict last."""
 
 import io
+import textwrap
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -10,8 +12,10 @@ from contract_guard.findings import Finding, Related, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.excerpt import excerpt
 from contract_guard.report.listing import by_file, cost, counted, last_lines, listed, verdict
-from contract_guard.text import line_start, printable
+from contract_guard.text import line_start, plural, printable
 
+# What is longer than this is cut: a reader goes to the file for it.
+_BLOCK_LINES = 12
 _STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -56,6 +60,9 @@ def _write_finding(console: Console, finding: Finding, report: Report) -> None:
     _write_source(console, finding, report)
     for related in finding.related:
         _write(console, _place(related), indent=4)
+        lines = report.sources.get(related.path, ())
+        if related.end_line > related.line and related.end_line <= len(lines):
+            _write_block(console, lines, related.line, related.end_line, "dim")
     if finding.help:
         _write(console, Text.assemble(("help: ", "bold"), printable(finding.help)), indent=4)
     console.print()
@@ -65,18 +72,34 @@ def _write_source(console: Console, finding: Finding, report: Report) -> None:
     lines = report.sources.get(finding.path, ())
     if not 0 < finding.line <= len(lines):
         return
+    style = _STYLES[finding.severity]
+    if finding.end_line > finding.line and finding.end_column > 1:
+        _write_block(console, lines, finding.line, finding.end_line, style)
+        return
     line = lines[finding.line - 1]
     number = f"{finding.line} │ "
     end_column = finding.end_column if finding.end_line == finding.line else len(line) + 1
     room = console.width - 4 - len(number)
     shown = excerpt(line, finding.column, end_column, max(room, 10))
-    style = _STYLES[finding.severity]
     source = Text.assemble((number, "dim"), shown.text)
     source.stylize(style, len(number) + shown.start, len(number) + shown.end)
     gutter = " " * (len(number) - 2) + "│ "
     marks = Text.assemble((gutter, "dim"), " " * shown.offset, ("^" * shown.length, style))
     _write(console, source, indent=4)
     _write(console, marks, indent=4)
+
+
+def _write_block(console: Console, lines: Sequence[str], first: int, last: int, style: str) -> None:
+    """Lines `first` to `last` (from 1, both included) with a bar at their side."""
+    block = textwrap.dedent("\n".join(lines[first - 1 : last])).rstrip().split("\n")
+    shown = block if len(block) <= _BLOCK_LINES else block[: _BLOCK_LINES - 1]
+    digits = len(str(last))
+    room = max(console.width - 4 - digits - 3, 10)
+    for number, line in enumerate(shown, first):
+        text = excerpt(line, 1, 1, room, keep_indent=True).text
+        _write(console, Text.assemble((f"{number:>{digits}} ", "dim"), ("┃ ", style), text), 4)
+    if left_out := len(block) - len(shown):
+        _write(console, Text(f"{'':>{digits}} … {plural(left_out, 'more line')}", "dim"), indent=4)
 
 
 def _place(related: Related) -> Text:

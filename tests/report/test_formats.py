@@ -114,10 +114,33 @@ def test_rich_keeps_within_the_width(width: int) -> None:
     assert max(map(cell_len, text.splitlines())) <= width
 
 
-def test_rich_marks_a_range_over_several_lines_to_the_end_of_the_first() -> None:
-    finding = missing_name(end_line=4, end_column=2)
-    text = render(report(finding), "rich", Screen(width=100))
-    assert "\n      │                            ^^^^^^^^^\n" in text
+def test_rich_shows_both_sides_of_a_copy() -> None:
+    source = ("def gate(x):", "    if x:", "\ty = 1", "        return y", "")
+    finding = missing_name(
+        line=2,
+        column=5,
+        end_line=4,
+        end_column=17,
+        related=(Related("tests/test_gate.py", 3, 5, "gate", "the same rule"),),
+    )
+    text = render(report(finding, source=source), "rich", Screen(width=100))
+    assert (
+        "    gate.constants has no name PAD\n"
+        "    2 ┃     if x:\n"
+        "    3 ┃     y = 1\n"
+        "    4 ┃         return y\n"
+        "    see: tests/test_gate.py:3 gate  the same rule\n"
+        "    3 ┃     y = 1\n"
+        "    4 ┃         return y\n"
+        "    help: use BASE\n"
+    ) in text
+
+
+def test_rich_cuts_a_long_range() -> None:
+    finding = missing_name(line=1, end_line=30, end_column=2, related=())
+    text = render(report(finding, source=("x = 1",) * 30), "rich", Screen(width=100))
+    assert text.count("┃") == 11
+    assert "       … 19 more lines\n" in text
 
 
 def test_rich_without_the_source_shows_the_rest() -> None:
