@@ -95,7 +95,7 @@ def logit_error(
         error += LAMBDA * math.sqrt(squared) * spread
     if linear.kind == "mlp":
         _, before = router_mlp(linear, parameters, inputs.hidden.double(), inputs.state, LAMBDA)
-        error += functional.linear(before, weight.abs())
+        error += functional.linear(before.square(), weight.square()).sqrt()
     if linear.norm is not None:
         # The norm's factor is common to all products: a sum of squares, a root, a quotient.
         error += (LAMBDA * math.sqrt(terms) / 2 + 4) * single * truth.logits.abs()
