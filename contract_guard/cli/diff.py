@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import click
 
 from contract_guard.cli import options
-from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
+from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
 from contract_guard.project.config import find_root, read_config
@@ -23,8 +23,13 @@ _LEVELS: tuple[FailOn, ...] = get_args(FailOn)
 
 
 @click.command("diff")
-@click.argument("base")
+@click.argument("base", required=False)
 @click.argument("head", required=False)
+@click.option(
+    "--explain",
+    metavar="TEXT|FILE|-",
+    help="Instead: what became of the names that an error's text, or pytest's log, finds missing.",
+)
 @click.option(
     "--no-merge",
     is_flag=True,
@@ -48,8 +53,9 @@ _LEVELS: tuple[FailOn, ...] = get_args(FailOn)
 @options.no_cache
 @click.option("--quiet", "-q", is_flag=True, help="Changes alone: no summary, no progress.")
 def command(
-    base: str,
+    base: str | None,
     head: str | None,
+    explain: str | None,
     no_merge: bool,
     format: Format | None,
     output_file: Path | None,
@@ -74,6 +80,18 @@ def command(
     started = time.perf_counter()
     check_writable(output_file)
     place = root or find_root(Path())
+    if explain is not None:
+        from contract_guard.cli.explain_failure import explain_failure
+
+        if head is not None:
+            raise UserError("--explain looks at the working tree: it takes no HEAD")
+        text = explain_failure(
+            place, explain, base, format, jobs, options.chosen_cache(cache_dir, no_cache)
+        )
+        write(text, output_file)
+        return EXIT_CLEAN
+    if base is None:
+        raise click.UsageError("Missing argument 'BASE'", click.get_current_context())
     with progress("contract-guard: comparing", wanted=not quiet):
         diffed = diff(
             place,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from contract_guard.errors import UserError
 from contract_guard.facts.model import ModuleFacts
 from contract_guard.project.extraction import extract
 from contract_guard.project.git_objects import Commit, Repository
@@ -11,6 +12,7 @@ from contract_guard.registry.boundary import BROKEN
 from contract_guard.registry.model import Change
 
 _MOST_CHANGES = 50
+_MOST_COMMITS = 10_000
 
 
 def with_commits(
@@ -39,25 +41,35 @@ def with_commits(
 def removing_commit(
     repository: Repository, symbol: str, path: str, ranges: Sequence[str]
 ) -> Commit | None:
-    """The commit after which the file at `path` no longer binds the symbol."""
+    """The commit after which the file at `path` no longer binds the symbol, None where there is
+    none, or the file never did."""
     for revisions in ranges:
-        commits = repository.log(revisions, [path])
-        if commits and not _has(repository, commits[0], symbol, path):
+        commits = repository.log(revisions, [path], limit=_MOST_COMMITS)
+        if commits and not _has(repository, commits[0].oid, symbol, path):
             # Newest first: it is gone at `low`, and still there at `high`.
             low, high = 0, len(commits)
             while high - low > 1:
                 middle = (low + high) // 2
-                if _has(repository, commits[middle], symbol, path):
+                if _has(repository, commits[middle].oid, symbol, path):
                     high = middle
                 else:
                     low = middle
-            return commits[low]
+            if high < len(commits) or _has_before(repository, commits[low], symbol, path):
+                return commits[low]
     return None
 
 
-def _has(repository: Repository, commit: Commit, symbol: str, path: str) -> bool:
+def _has_before(repository: Repository, commit: Commit, symbol: str, path: str) -> bool:
+    try:
+        parent = repository.resolve(f"{commit.oid}^")
+    except UserError:  # the first commit has no parent
+        return False
+    return _has(repository, parent, symbol, path)
+
+
+def _has(repository: Repository, commit: str, symbol: str, path: str) -> bool:
     """Whether the file binds the symbol at that commit; for a module, whether it is there."""
-    oid = repository.blob(commit.oid, path)
+    oid = repository.blob(commit, path)
     if oid is None:
         return False
     qualname = symbol.partition(":")[2]

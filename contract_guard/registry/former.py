@@ -23,9 +23,7 @@ def former_packages(old: Registry, new: Registry) -> frozenset[str]:
         if not old.modules.locate(None, name).certain:
             continue
         kind = new.layout.kind(module.key)
-        if kind == "namespace":
-            found.add(name)
-        elif (
+        if kind == "namespace" or (
             kind is None
             and not new.modules.named(name)
             and _has_moved(module.key, old.tree, new.tree)

@@ -133,3 +133,40 @@ def test_no_repository(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert done.code == 2
     assert "not in a git repository" in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("project")
+def test_explain(run, tmp_path: Path) -> None:
+    text = (
+        "ImportError: cannot import name 'IMAGE_PAD_ID' from 'gate.constants' (gate/constants.py)"
+    )
+    done = run("diff", "--explain", text)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "gate.constants:IMAGE_PAD_ID is not there",
+        "  removed by cdb5d99517 2026-03-02 Remove IMAGE_PAD_ID",
+        "  it stood at gate/constants.py:9, was 129279",
+        "  repair: remove what depends on `IMAGE_PAD_ID`",
+    ]
+    log = tmp_path / "pytest.log"
+    log.write_text(f"E   {text}\n")
+    assert run("diff", "--explain", str(log)).out == done.out
+    document = json.loads(run("diff", "--explain", text, "--format", "json").out)
+    assert document["failures"][0]["commit"][2] == "Remove IMAGE_PAD_ID"
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--explain", "nothing"], "no ImportError"),
+        (["before", "removal", "--explain", "x"], "--explain looks at the working tree"),
+        (["--explain", "x", "--format", "sarif"], "--explain has no format 'sarif'"),
+        ([], "Missing argument 'BASE'"),
+    ],
+)
+def test_mistakes_with_explain(run, arguments: list[str], message: str) -> None:
+    done = run("diff", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"contract-guard: {message}")
+    assert done.err.count("\n") == 1

@@ -1,0 +1,179 @@
+"""Why collection failed: from the error's text to the commit that took the name away, what took its
+place, and everyone else whom it fails."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from contract_guard.detectors.drift import BREAKING, place_of
+from contract_guard.detectors.run import run
+from contract_guard.errors import UserError
+from contract_guard.findings import Finding
+from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.culprits import removing_commit
+from contract_guard.project.diff import diff
+from contract_guard.project.failure_text import Missing, missing_symbols
+from contract_guard.project.git_objects import Commit, Repository
+from contract_guard.project.snapshot import load
+from contract_guard.registry.index import Registry, build
+from contract_guard.registry.model import Change, Place
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a symbol that an error named.
+
+    `status` is that of the name in the working tree. `change` is what `commit` did to it, with
+    `old` where it stood before. `findings` are the places that fail now for want of it. `repair`
+    is one sentence.
+    """
+
+    symbol: str
+    said: str
+    status: str
+    commit: Commit | None = None
+    change: Change | None = None
+    old: Place | None = None
+    findings: tuple[Finding, ...] = ()
+    repair: str = ""
+
+
+def explain(
+    root: Path,
+    config: Config,
+    text: str,
+    *,
+    since: str | None = None,
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> list[Failure]:
+    """What became of each name that `text` says is missing, in its order.
+
+    The working tree is looked at; history is searched from HEAD back to `since`, or to its start.
+
+    Raises UserError where the text names nothing that is missing, and where `root` is in no
+    repository.
+    """
+    missing = missing_symbols(text)
+    if not missing:
+        raise UserError(
+            "no ImportError, ModuleNotFoundError or AttributeError of a module in the text: give"
+            " the error's own lines, or the whole log of pytest"
+        )
+    with Repository(root) as repository:
+        revisions = f"{repository.resolve(since)}..HEAD" if since else "HEAD"
+        snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+        registry = build(snapshot.tree)
+        findings = run(
+            registry,
+            snapshot.read,
+            rules=BREAKING,
+            ignore=config.ignore,
+            severity=config.severity,
+            known=rule_ids(),
+            unreadable=snapshot.unreadable,
+        )
+        failures: list[Failure] = []
+        for each in missing:
+            if _status(registry, each.symbol) == "exists":
+                failures.append(_present(registry, each))
+                continue
+            commit, path = _removal(repository, registry, each.symbol, revisions)
+            change = old = None
+            if commit is not None:
+                change, old = _change(root, config, commit, each.symbol, jobs, cache_dir)
+                if change is None and old is None:
+                    old = Place(path, 1)
+            same = tuple(f for f in findings if is_same(f.symbol, each.symbol))
+            failures.append(
+                Failure(
+                    symbol=each.symbol,
+                    said=each.said,
+                    status=_status(registry, each.symbol),
+                    commit=commit,
+                    change=change,
+                    old=old,
+                    findings=same,
+                    repair=_repair(each.symbol, change, same),
+                )
+            )
+        return failures
+
+
+def is_same(found: str, symbol: str) -> bool:
+    """Whether a finding's symbol is the one that is missing, or a module that it is in."""
+    return found == symbol or symbol.replace(":", ".").startswith(f"{found}.")
+
+
+def _status(registry: Registry, symbol: str) -> str:
+    if registry.modules.named(symbol.partition(":")[0]):
+        return registry.resolve_symbol(symbol).status
+    return registry.resolve_dotted(symbol.replace(":", ".")).status
+
+
+def _present(registry: Registry, missing: Missing) -> Failure:
+    return Failure(
+        symbol=missing.symbol,
+        said=missing.said,
+        status="exists",
+        old=place_of(registry, missing.symbol),
+        repair="it is there in this working tree: what failed ran against another version of it,"
+        " installed or not yet pulled",
+    )
+
+
+def _removal(
+    repository: Repository, registry: Registry, symbol: str, revisions: str
+) -> tuple[Commit | None, str]:
+    """The commit that took the symbol away, with the path of the file that had it."""
+    dotted = symbol.partition(":")[0]
+    for module in registry.modules.named(dotted):
+        commit = removing_commit(repository, symbol, module.path, [revisions])
+        if commit is not None:
+            return commit, module.path
+    below = dotted.replace(".", "/")
+    for pattern in (f"*{below}.py", f"*{below}/__init__.py"):
+        for commit in repository.log(revisions, [pattern], limit=1):
+            path = _path_before(repository, commit, pattern[1:])
+            if path:
+                return removing_commit(repository, dotted, path, [revisions]), path
+    return None, ""
+
+
+def _path_before(repository: Repository, commit: Commit, ending: str) -> str:
+    try:
+        before = repository.resolve(f"{commit.oid}^")
+    except UserError:  # the first commit has no parent
+        return ""
+    paths = [blob.path for blob in repository.files(before)]
+    return next((path for path in paths if f"/{path}".endswith(f"/{ending}")), "")
+
+
+def _change(
+    root: Path,
+    config: Config,
+    commit: Commit,
+    symbol: str,
+    jobs: int | None,
+    cache_dir: Path | None,
+) -> tuple[Change | None, Place | None]:
+    """What the commit did to the symbol."""
+    diffed = diff(
+        root, config, f"{commit.oid}^", commit.oid, merge=False, jobs=jobs, cache_dir=cache_dir
+    )
+    changes = [c for c in diffed.changes if c.kind != "added" and is_same(c.symbol, symbol)]
+    exact = [change for change in changes if change.symbol == symbol] or changes
+    return (exact[0], exact[0].old) if exact else (None, None)
+
+
+def _repair(symbol: str, change: Change | None, findings: Sequence[Finding]) -> str:
+    name = symbol.partition(":")[2] or symbol
+    if change is not None and change.replacement is not None:
+        module, _, new = change.replacement.partition(":")
+        if not new:
+            return f"import from `{module}` in place of `{change.symbol}`"
+        if module != change.symbol.partition(":")[0]:
+            return f"take `{new}` from `{module}`"
+        return f"use `{new}` in place of `{name}`"
+    helps = [finding.help for finding in findings if finding.help]
+    return helps[0] if helps else f"remove what depends on `{name}`"

@@ -1,0 +1,48 @@
+"""`diff --explain` in text: one block a missing name."""
+
+from collections.abc import Iterable
+
+from contract_guard.project.explain_failure import Failure
+from contract_guard.report.listing import cost, worst_first
+from contract_guard.text import line_start, plural, printable
+
+_MOST_PLACES = 20
+
+
+def render_failures(failures: Iterable[Failure]) -> str:
+    return "\n".join("".join(f"{line}\n" for line in _block(failure)) for failure in failures)
+
+
+def _block(failure: Failure) -> list[str]:
+    symbol = printable(failure.symbol)
+    if failure.status == "exists":
+        where = f" ({printable(failure.old.path)}:{failure.old.line})" if failure.old else ""
+        return [f"{symbol} exists{where}", f"  {printable(failure.repair)}"]
+    if failure.status == "unknown" and failure.commit is None:
+        return [
+            f"{symbol}: unknown here",
+            "  not a name of this project: look for it in what is installed",
+        ]
+    lines = [f"{symbol} is not there"]
+    if failure.commit is not None:
+        commit = failure.commit
+        done = failure.change.kind if failure.change is not None else "removed"
+        lines.append(
+            f"  {done} by {commit.oid[:10]} {commit.date[:10]} {printable(commit.subject)}"
+        )
+    else:
+        lines.append("  no commit of this history had it and took it away")
+    if failure.old is not None:
+        value = f", was {printable(failure.old.value)}" if failure.old.value else ""
+        lines.append(f"  it stood at {printable(failure.old.path)}:{failure.old.line}{value}")
+    if failure.change is not None and failure.change.replacement is not None:
+        lines.append(f"  in its place: {printable(failure.change.replacement)}")
+    places = worst_first(failure.findings)
+    if places:
+        lines.append(f"  fails at {plural(len(places), 'place')}:")
+    shown = places[:_MOST_PLACES]
+    lines += [f"    {line_start(f'{f.path}:{f.line}')}: {cost(f)}" for f in shown]
+    if len(places) > _MOST_PLACES:
+        lines.append(f"    and {plural(len(places) - _MOST_PLACES, 'more place')}")
+    lines.append(f"  repair: {printable(failure.repair)}")
+    return lines

@@ -1,0 +1,77 @@
+"""From an error's text to the commit that took the name away."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from contract_guard.errors import UserError
+from contract_guard.project.config import Config
+from contract_guard.project.explain_failure import explain
+
+Git = Callable[..., str]
+Write = Callable[[Mapping[str, str | bytes]], Path]
+
+TEST = "from pkg.ids import PAD\ndef test_a(): ...\n"
+IMPORT = "ImportError: cannot import name 'PAD' from 'pkg.ids' (pkg/ids.py)"
+
+
+@pytest.fixture
+def commit(write: Write, git: Git) -> Callable[..., str]:
+    def make(subject: str, files: Mapping[str, str], *, remove: str = "") -> str:
+        write(files)
+        if remove:
+            git("rm", "-q", remove)
+        git("add", "-A")
+        git("commit", "-qm", subject)
+        return git("rev-parse", "HEAD").strip()
+
+    return make
+
+
+def test_a_renamed_constant(root: Path, commit) -> None:
+    commit(
+        "start", {"pkg/__init__.py": "", "pkg/ids.py": "PAD = 129279\n", "tests/test_a.py": TEST}
+    )
+    commit("other", {"pkg/ids.py": "PAD = 129279\nX = 1\n"})
+    renaming = commit("Rename PAD", {"pkg/ids.py": "PAD_ID = 129279\nX = 1\n"})
+    commit("later", {"pkg/ids.py": "PAD_ID = 129279\nX = 2\n", "tests/test_b.py": TEST})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert (failure.symbol, failure.status) == ("pkg.ids:PAD", "missing")
+    assert failure.commit is not None
+    assert (failure.commit.oid, failure.commit.subject) == (renaming, "Rename PAD")
+    assert failure.change is not None
+    assert (failure.change.kind, failure.change.replacement) == ("renamed", "pkg.ids:PAD_ID")
+    assert failure.old is not None
+    assert failure.old.value == "129279"
+    assert [finding.path for finding in failure.findings] == ["tests/test_a.py", "tests/test_b.py"]
+    assert failure.repair == "use `PAD_ID` in place of `PAD`"
+
+
+def test_a_module_that_went(root: Path, commit) -> None:
+    files = {"pkg/__init__.py": "", "pkg/ids.py": "PAD = 1\n", "tests/test_a.py": TEST}
+    commit("start", files)
+    removing = commit("Drop ids", {}, remove="pkg/ids.py")
+    commit("later", {"pkg/other.py": ""})
+    (failure,) = explain(root, Config(), "ModuleNotFoundError: No module named 'pkg.ids'")
+    assert failure.commit is not None
+    assert failure.commit.oid == removing
+    assert [finding.rule for finding in failure.findings] == ["CG104"]
+
+
+def test_a_name_that_is_there(root: Path, commit) -> None:
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "PAD = 1\n"})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert (failure.status, failure.commit) == ("exists", None)
+
+
+def test_a_name_that_never_was(root: Path, commit) -> None:
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "", "tests/test_a.py": TEST})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert (failure.status, failure.commit) == ("missing", None)
+    assert len(failure.findings) == 1
+
+
+def test_a_text_without_an_error(root: Path) -> None:
+    with pytest.raises(UserError, match="no ImportError"):
+        explain(root, Config(), "all is well")
