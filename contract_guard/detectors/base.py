@@ -1,10 +1,11 @@
 """What every detector takes and how it makes a finding."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from contract_guard.detectors.statement import cut, decode, normalise
+from contract_guard.detectors.versions import Versions
 from contract_guard.facts.model import ModuleFacts, Span, Test, Unreadable
 from contract_guard.findings import (
     Finding,
@@ -45,6 +46,8 @@ class Context:
 
     `read` gives the bytes of a file of the project by its relative path; it is called only for
     files that have something to say. `unreadable` are files and directories without facts.
+    `version_predicates` and `patch_wrappers` are dotted names of the project's own functions that
+    test a version, or that wrap `mock.patch`.
     """
 
     def __init__(
@@ -52,10 +55,14 @@ class Context:
         registry: Registry,
         read: Callable[[str], bytes],
         unreadable: Mapping[str, Unreadable],
+        version_predicates: Collection[str] = (),
+        patch_wrappers: Collection[str] = (),
     ) -> None:
         self.registry = registry
         self.read = read
         self.unreadable = unreadable
+        self.versions = Versions([tree.origin for tree in registry.trees[1:]], version_predicates)
+        self.patch_wrappers = frozenset(patch_wrappers)
         self._texts: dict[str, str] = {}
 
     @cached_property

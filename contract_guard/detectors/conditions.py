@@ -3,6 +3,7 @@
 import re
 
 from contract_guard.detectors.base import Context, Site
+from contract_guard.detectors.callers import is_called_only_guarded
 from contract_guard.facts.model import Guard
 from contract_guard.registry import guards
 from contract_guard.registry.guards import Error
@@ -13,21 +14,27 @@ _SKIP = re.compile(r"(?:\w+\.)*skip(?:Test)?\(")
 
 def is_excused(context: Context, site: Site, error: Error) -> bool:
     """Whether `error` at the site is caught or expected, or the site is not meant to be reached
-    when the name is not there. Both sides of a version test are excused: each may be meant for
-    another version."""
+    when the name is not there. Both sides of a version test are excused, since each may be meant
+    for another version, unless the test folds for the versions that are given."""
     facts, guard = site.facts, site.guard
-    return guard >= 0 and (
-        guards.type_checking(facts, guard)
-        or guards.fallback(facts, guard)
-        or guards.caught(facts, guard, error)
-        or any(_ends_before(context, site.path, each) for each in guards.chain(facts, guard))
+    return is_called_only_guarded(context, site, error) or (
+        guard >= 0
+        and (
+            guards.type_checking(facts, guard)
+            or guards.fallback(facts, guard)
+            or guards.caught(facts, guard, error)
+            or any(_ends_before(context, site.path, each) for each in guards.chain(facts, guard))
+        )
     )
 
 
 def _ends_before(context: Context, path: str, guard: Guard) -> bool:
     if guard.kind == "skip":
         return _always_skips(context, path, guard.text)
-    return guard.kind in ("unreachable", "version")
+    if guard.kind in ("version", "if"):
+        may_hold = context.versions.may_hold(guard.text, negated=guard.negated)
+        return guard.kind == "version" if may_hold is None else not may_hold
+    return guard.kind == "unreachable"
 
 
 def _always_skips(context: Context, path: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.model import FunctionFragments, ModuleFacts, Span, Unreadable
 from contract_guard.facts.reader import read as read_source
 from contract_guard.findings import Finding, Related, Severity
-from contract_guard.mirrors.index import IMPORTED
+from contract_guard.mirrors.index import NEARBY
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.scopes import dotted_name
 from contract_guard.mirrors.search import Resemblance, Search, TestGraph
@@ -52,11 +52,11 @@ def _copies(context: Context, search: Search) -> Iterator[Finding]:
 
 def _rule(resemblance: Resemblance) -> str:
     """The rule that a resemblance breaks, "" for none."""
-    if resemblance.calls_production or resemblance.reach >= IMPORTED:
-        if not is_mirror(resemblance.match, resemblance.reach):
-            return ""
-        return "CG302" if resemblance.helper is not None else "CG301"
-    return "CG304" if is_shadow(resemblance.match) else ""
+    if not resemblance.calls_production and resemblance.reach < NEARBY:
+        return "CG304" if is_shadow(resemblance.match) else ""
+    if not is_mirror(resemblance.match, resemblance.reach):
+        return ""
+    return "CG302" if resemblance.helper is not None else "CG301"
 
 
 def _mirror(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from contract_guard.detectors import conditions, cost, hints
 from contract_guard.detectors.base import Context, Site
+from contract_guard.detectors.wrappers import wrapped_patches
 from contract_guard.facts.model import ModuleFacts, PatchTarget
 from contract_guard.findings import Finding
 from contract_guard.registry.model import Resolution
@@ -17,7 +18,7 @@ def stale_targets(context: Context) -> Iterable[Finding]:
     """CG103, all forms."""
     takers = Takers(context)
     for path, facts in context.registry.facts():
-        for patch in facts.patches:
+        for patch in (*facts.patches, *wrapped_patches(context, path, facts)):
             yield from _of_patch(context, takers, path, facts, patch)
         yield from _of_assignments(context, takers, path, facts)
 

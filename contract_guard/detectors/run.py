@@ -50,6 +50,8 @@ def run(
     severity: Mapping[str, Severity | Literal["off"]] | None = None,
     known: Collection[str] = RULES,
     unreadable: Mapping[str, Unreadable] | None = None,
+    version_predicates: Collection[str] = (),
+    patch_wrappers: Collection[str] = (),
 ) -> list[Finding]:
     """Findings of all selected rules, sorted, without those that a comment suppresses.
 
@@ -58,14 +60,14 @@ def run(
     `per_file_ignores` are gitignore patterns. `severity` replaces a rule's own severity; "off" is
     as good as `ignore`. `known` are the ids that a suppression comment may name, those of other
     commands too. `unreadable` are the files and directories without facts, by default those of
-    the registry's tree.
+    the registry's tree. `version_predicates` and `patch_wrappers` are as in the configuration.
     """
     levels = severity or {}
     chosen = {r for r in rules if levels.get(r) != "off" and _is_selected(r, select, ignore)}
     if unreadable is None:
         files = registry.tree.files.items()
         unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
-    context = Context(registry, read, unreadable)
+    context = Context(registry, read, unreadable, version_predicates, patch_wrappers)
     found = [
         finding
         for given, detect in DETECTORS

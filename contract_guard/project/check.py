@@ -113,6 +113,8 @@ def _check(
         severity=config.severity,
         known=rule_ids(),
         unreadable=snapshot.unreadable,
+        version_predicates=config.version_predicates,
+        patch_wrappers=config.patch_wrappers,
     )
     tests = [
         test

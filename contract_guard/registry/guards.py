@@ -44,12 +44,13 @@ def caught(facts: ModuleFacts, guard: int, error: Error) -> bool:
     return any(
         g.kind in ("try", "suppress", "raises")
         and not g.negated
-        and any(_catches(name.rpartition(".")[2], error) for name in g.catches)
+        and any(catches(name.rpartition(".")[2], error) for name in g.catches)
         for g in chain(facts, guard)
     )
 
 
-def _catches(name: str, error: Error) -> bool:
+def catches(name: str, error: Error) -> bool:
+    """Whether a handler of the exception `name` catches the error."""
     return name in _CAUGHT_BY[error] or name.isupper() or name.islower()
 
 

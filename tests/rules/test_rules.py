@@ -66,8 +66,14 @@ def parse(path: str, line: int, text: str) -> tuple[str, Expected]:
 
 
 def check(root: Path, rule: str) -> list[Finding]:
-    snapshot = load(root, read_config(root))
-    findings = run(build(snapshot.tree), snapshot.read, select=(rule, *TOGETHER.get(rule, ())))
+    config = read_config(root)
+    snapshot = load(root, config)
+    findings = run(
+        build(snapshot.tree),
+        snapshot.read,
+        select=(rule, *TOGETHER.get(rule, ())),
+        patch_wrappers=config.patch_wrappers,
+    )
     assert findings == sorted(findings, key=lambda finding: finding.sort_key)
     return [finding for finding in findings if finding.rule == rule]
 
