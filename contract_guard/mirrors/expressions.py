@@ -210,10 +210,10 @@ class Expressions:
 
     def _unaryop(self, node: ast.UnaryOp, frame: Frame) -> Evaluated:
         value = self.get(node.operand, frame)
-        if isinstance(node.op, ast.USub) and isinstance(value, Const):
+        if isinstance(node.op, ast.USub) and isinstance(value, Const) and value.symbol is None:
             number = value.value
             if isinstance(number, (int, float)) and not isinstance(number, bool):
-                return Const(-number, f"-{value.symbol}" if value.symbol else None)
+                return Const(-number)
         return self.graph.op(UNARY[type(node.op)], (value,), node.lineno)
 
     def _boolop(self, node: ast.BoolOp, frame: Frame) -> Evaluated:

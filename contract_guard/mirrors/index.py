@@ -152,7 +152,8 @@ class Index:
         (itself and through helpers of its file)."""
         seeds, names, near = self._surroundings(path)
         found = dict(near)
-        called = set(calls)
+        # A function of the test file hides the one of production that has its name.
+        called = set(calls) - {f.qualname for f in self.files[path].functions}
         first: list[int] = []
         for name in called | names:
             for number in self._by_class.get(name, ()):

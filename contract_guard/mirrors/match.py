@@ -17,6 +17,7 @@ WINDOW = 40  # lines of production that one mirror may span
 _TRIED = 6  # stretches of lines that are looked at closely
 _MOST = 60  # expected values of one test
 _LARGE = 400  # nodes of one function that are compared
+_TEXT = 12.0  # greatest weight of one text
 _REPEATED = 0.25
 COVERED = 0.4  # share of an expected value that has to match for it to take part
 
@@ -90,9 +91,7 @@ def weigh(
                 leaves.update(form.nodes[operand].names)
             else:
                 leaves.update(_leaves(node.op, operand))
-        weight = max(
-            [rarity(node.op), *(rarity(_fragment(node.op, leaf)) for leaf in leaves)], default=0.0
-        )
+        weight = _weight(node.op, leaves, rarity)
         place = (node.op, node.line, len(node.operands))
         nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)
     return Graphs(form, nodes)
@@ -107,6 +106,12 @@ def _leaves(op: str, operand: str | Const) -> list[str]:
     if isinstance(operand, Const) and operand.symbol and operand.value is not UNRESOLVED:
         found.append(operand.symbol.rsplit(".", 1)[-1])
     return found
+
+
+def _weight(op: str, leaves: Iterable[str], rarity: Rarity) -> float:
+    """The greatest rarity among the fragments of a node; the pieces of a text add up."""
+    found = [rarity(_fragment(op, leaf)) for leaf in leaves]
+    return min(sum(found), _TEXT) if op == "format" else max([rarity(op), *found])
 
 
 def _fragment(op: str, leaf: str) -> str:
@@ -167,9 +172,7 @@ class Matcher:
         """The evidence of one pair of nodes: the rarity of what they share, scaled by how many of
         the operands agree."""
         shared = a.leaves & b.leaves
-        rarity = max(
-            [self.rarity(a.node.op), *(self.rarity(_fragment(a.node.op, s)) for s in shared)]
-        )
+        rarity = _weight(a.node.op, shared, self.rarity)
         agreed = sum(
             _agrees(o, b, production.form) for o in a.node.operands if not isinstance(o, int)
         )
@@ -204,13 +207,13 @@ def _windows(pairs: list[_Pair]) -> list[list[_Pair]]:
 
 def _chosen(pairs: list[_Pair]) -> dict[int, _Pair]:
     """The best partner of each node of the test, greedily. A production node that has a partner
-    already bears little further evidence."""
+    at another place already bears little further evidence."""
     chosen: dict[int, _Pair] = {}
-    taken: set[int] = set()
+    taken: dict[int, tuple[str, int, int]] = {}
     for value, a, b in sorted(pairs, key=lambda p: (-p[0], p[1].index, p[2].index)):
-        if a.index not in chosen and b.index not in taken:
+        if a.index not in chosen and taken.get(b.index, a.place) == a.place:
             chosen[a.index] = (value, a, b)
-            taken.add(b.index)
+            taken[b.index] = a.place
     for value, a, b in pairs:
         if a.index not in chosen:
             chosen[a.index] = (value * _REPEATED, a, b)

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from contract_guard.mirrors.graph import Imported
 from contract_guard.mirrors.model import Reference
@@ -207,9 +208,9 @@ def all_functions(tree: ast.Module) -> Iterator[FunctionNode]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(node, name, None)
+            inner: object = getattr(node, name, None)
             if isinstance(inner, list):
-                stack += [child for child in inner if isinstance(child, ast.AST)]
+                stack += cast("list[ast.AST]", inner)
 
 
 def arguments_of(spec: ast.arguments) -> list[ast.arg]:

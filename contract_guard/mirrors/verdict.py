@@ -15,11 +15,14 @@ MIRROR = 0.6  # default threshold
 # What a finding needs whatever its score: most of the expected value has to be found again, in
 # several operations or in a text of some length, and the more the further off the place is.
 _COVERAGE = 0.55
+_LONG_COVERAGE = 0.45
+_LONG = 4  # operations of a chain that is no accident
 _SUBSTANCE = 0.6  # share of the score that operations and texts bear, not names and lookups
 _LONG_SUBSTANCE = 0.25  # the same, for chains of several operations
 _EVIDENCE = 4.0
 _FAR_EVIDENCE = 10.0
 _TEXT = 12
+_LONG_TEXT = 20
 _SHADOW_COVERAGE = 0.7
 
 
@@ -45,11 +48,14 @@ def probability(match: Match, reach: float) -> float:
 def has_substance(match: Match, reach: float) -> bool:
     """True if what is shared is more than one operation or a short text."""
     evidence = match.score * match.coverage
+    if reach >= NEARBY and match.text >= _LONG_TEXT:
+        evidence = max(evidence, _EVIDENCE)
+    is_long = match.computing >= _LONG and evidence >= _FAR_EVIDENCE
     several = match.arithmetic >= 2 or match.computing >= 3
+    borne = _LONG_SUBSTANCE if match.computing >= _LONG else _SUBSTANCE
     return (
-        match.coverage >= _COVERAGE
-        and match.substance
-        >= (_LONG_SUBSTANCE if match.computing >= 4 else _SUBSTANCE) * match.score
+        match.coverage >= (_LONG_COVERAGE if is_long else _COVERAGE)
+        and match.substance >= borne * match.score
         and evidence >= (_EVIDENCE if reach >= NEARBY else _FAR_EVIDENCE)
         and (several or match.text >= _TEXT)
     )
