@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MASK = "mask rule"
 TABLE = "hash table"
+PADDING = "padding rule"
 RANGE = "score underflow or overflow"
 DTYPE = "dtype"
 TIES = "order under ties"
@@ -92,7 +93,7 @@ def _labels(trial: Trial, rows: "Tensor", neutral_id: int | None) -> list[str]:
         elif "count" in parts:
             label = NUMBER
         elif by_table[place] and "choice" in parts:
-            label = TABLE
+            label = TABLE if trial.gate.spec.selection.kind == "hash" else PADDING
         elif "finite" in parts:
             label = RANGE if given_finite[place] and extreme[place] else NOT_FINITE
         elif "choice" in parts:

@@ -42,13 +42,16 @@ def device_name(device: str) -> str:
 @contextmanager
 def plain_numerics() -> Generator[None]:
     """float32 products in float32, and half-precision sums in float32, as the error bounds take
-    for granted; without gradients. Put back at the end."""
+    for granted; without gradients. One CPU thread: batches are small, and on a busy machine threads
+    wait for each other far longer than they work. Put back at the end."""
     matmul = torch.backends.cuda.matmul
     before = (
         matmul.allow_tf32,
         matmul.allow_bf16_reduced_precision_reduction,
         matmul.allow_fp16_reduced_precision_reduction,
     )
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     matmul.allow_tf32 = False
     matmul.allow_bf16_reduced_precision_reduction = False
     matmul.allow_fp16_reduced_precision_reduction = False
@@ -56,6 +59,7 @@ def plain_numerics() -> Generator[None]:
         with torch.no_grad():
             yield
     finally:
+        torch.set_num_threads(threads)
         (
             matmul.allow_tf32,
             matmul.allow_bf16_reduced_precision_reduction,

@@ -139,7 +139,7 @@ def from_text(text: str) -> tuple[list[Entry], list[int]]:
     """The entries of a ledger, and the numbers of lines that are none (from 1)."""
     entries: list[Entry] = []
     unread: list[int] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:

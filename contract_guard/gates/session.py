@@ -43,16 +43,20 @@ from contract_guard.gates.properties import (
 from contract_guard.gates.settings import Mirror, Progress, Settings
 from contract_guard.gates.shrink import shrink
 from contract_guard.gates.snippet import snippet
+from contract_guard.gates.spec import narrowest, unit_roundoff
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 ORACLE = "gate = oracle"
+COARSE = "excused, coarse scores"
 MIRROR = "mirror = oracle"
 GATE_MIRROR = "gate = mirror"
 OF_MIRROR = "mirror: "
 # So many drifting cases in a row without a new cause, and causes are no longer looked for.
 UNSURPRISING = 24
+# A batch takes as long as it takes.
+SLOW_BY_NATURE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 # Properties tried on one case at least, so that none waits for long.
 AT_ONCE = 2
 
@@ -89,6 +93,7 @@ class Session:
         self.cases = self.rows = 0
         self.ordinary: int = 0
         self.excused: int = 0
+        self._coarse = self._coarse_excused = 0
         self._adapter, self._settings, self._mirror = adapter, settings, mirror
         self._on_progress = on_progress
         self._gates: dict[str, Gate] = {}
@@ -103,6 +108,11 @@ class Session:
         if settings.compile:
             self._properties[COMPILED] = compiled
 
+        if settings.device.startswith("cuda"):
+            # About 64 float64 tensors of a batch are alive at once at the peak.
+            memory = torch.cuda.get_device_properties(settings.device).total_memory
+            settings = replace(settings, elements=min(settings.elements, memory // 512))
+            self._settings = settings
         wanted = strategies.shapes(adapter, settings.device, settings.shapes, settings.seed)
         self._shapes = tuple(shape for shape in wanted if self._can_build(shape))
         if not self._shapes:
@@ -130,7 +140,7 @@ class Session:
             self._shapes,
             settings.elements,
             settings.tokens,
-            self._vocabulary if self._takes_ids else None,
+            self._vocabulary if self._takes_ids and settings.sweep else None,
             settings.seed,
         ):
             self._try(case)
@@ -152,7 +162,7 @@ class Session:
             deadline=None,
             database=None,
             phases=[Phase.generate],
-            suppress_health_check=[HealthCheck[name] for name in HealthCheck.__members__],
+            suppress_health_check=SLOW_BY_NATURE,
         )
         @hypothesis.seed(turn)
         @hypothesis.given(strategy)
@@ -196,8 +206,12 @@ class Session:
         *counts, excused, ordinary_rows = torch.stack(sums).tolist()
         self.cases += 1
         self.rows += trial.tokens
-        self.excused += excused
-        self.ordinary += ordinary_rows
+        if _is_coarse(trial):
+            self._coarse_excused += excused
+            self._coarse += ordinary_rows
+        else:
+            self.excused += excused
+            self.ordinary += ordinary_rows
         for (name, rows), count in zip(failing.items(), counts, strict=True):
             self._seen[name] = self._seen.get(name, 0) + trial.tokens
             if not count:
@@ -389,6 +403,9 @@ class Session:
                 yield name, self._silent.get(name, "unverified: no rows")
         if COMPILED not in self._properties:
             yield COMPILED, "unverified: asked for with --compile"
+        if self._coarse:
+            share = self._coarse_excused / self._coarse
+            yield COARSE, f"agree: {share:.3%} of {self._coarse} rows"
         full = any(shape.experts == shape.top_k for shape in self._shapes)
         yield "K = E", "agree: part of gate = oracle" if full else "n/a: not in its domain"
 
@@ -407,6 +424,16 @@ def _ordinary(case: Case, tokens: int, device: torch.device) -> "Tensor":
         place = torch.tensor(case.keep, device=device)
     plain = torch.tensor([kind not in TIE_ROWS for kind in case.kinds], device=device)
     return plain[place % len(case.kinds)]
+
+
+def _is_coarse(trial: Trial) -> bool:
+    """Whether experts are compared by values of at most 11 significant bits: many of them tie, on
+    any input. Rounding of a linear whose logits are known does not count."""
+    spec = trial.gate.spec
+    dtypes = [spec.score.dtype, spec.choice_dtype]
+    if not trial.comparison.judgement.own_logits and spec.linear.kind != "none":
+        dtypes += [spec.linear.output_dtype, spec.linear.compute_dtype]
+    return unit_roundoff(narrowest(*dtypes)) > unit_roundoff("float32")
 
 
 def _shown(trial: Trial, row: int) -> dict[str, object]:

@@ -13,7 +13,8 @@ PROPERTY_ROWS = 10_000
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`rows` are for gate = oracle, `property_rows` for each other property; a batch has at most
-    `tokens` rows and T x max(H, E) `elements`; `shrink_seconds` is for each cause of drift."""
+    `tokens` rows and T x max(H, E) `elements`; `sweep` runs every token id once, where the gate
+    takes ids; `shrink_seconds` is for each cause of drift."""
 
     device: str = "cpu"
     rows: int = CPU_ROWS
@@ -23,6 +24,7 @@ class Settings:
     shapes: int = 6
     seed: int = 0
     compile: bool = False
+    sweep: bool = True
     shrink_seconds: float = 2.0
 
 
@@ -32,7 +34,7 @@ def settings_for(
     """What a run on this device takes by default: 10^6 rows on a GPU, 20,000 on a CPU."""
     if device.startswith("cuda"):
         return Settings(
-            device, rows or GPU_ROWS, tokens=1 << 14, elements=1 << 26, seed=seed, compile=compile
+            device, rows or GPU_ROWS, tokens=1 << 16, elements=1 << 26, seed=seed, compile=compile
         )
     rows = rows or CPU_ROWS
     return Settings(device, rows, min(PROPERTY_ROWS, rows), seed=seed, compile=compile)

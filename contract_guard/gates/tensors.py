@@ -138,10 +138,9 @@ def _shape_rows(
         return
     column = torch.randint(width, (count, 1), generator=generator, device=rows.device)
     if kind == "outlier":
-        channels = torch.randint(
-            width, (OUTLIER_CHANNELS,), generator=generator, device=rows.device
-        ).unique()
-        rows[:, channels] *= OUTLIER_FACTOR
+        size = (OUTLIER_CHANNELS,)
+        channels = torch.randint(width, size, generator=generator, device=rows.device)
+        rows[:, channels] = rows[:, channels] * OUTLIER_FACTOR
     elif kind == "uniform":
         rows.copy_(_uniform(rows.shape, generator) * 2 - 1)
     elif kind == "axis":

@@ -76,6 +76,8 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
         elif job.versus is not None:
             mirror = versus(find(job.versus))
         kept = tuple(decode(token) for token in job.kept)
+        # Imports are over: from here on silence means that the gate hangs.
+        on_progress(Progress(adapter.name, 0, 0))
     except (CannotBuild, CannotLift, BadToken) as error:
         verdict = "error" if isinstance(error, BadToken) else "unverified"
         name = job.mirror_name or job.versus
