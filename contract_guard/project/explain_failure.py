@@ -4,8 +4,6 @@ place, and everyone else whom it fails."""
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from contract_guard.detectors.drift import BREAKING, place_of
 from contract_guard.detectors.run import run
 from contract_guard.errors import UserError
@@ -18,24 +16,8 @@ from contract_guard.project.git_objects import Commit, Repository
 from contract_guard.project.snapshot import load
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Change, Place
-
-
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a symbol that an error named.
-
-    `status` is that of the name in the working tree. `change` is what `commit` did to it, with
-    `old` where it stood before. `findings` are the places that fail now for want of it. `repair`
-    is one sentence.
-    """
-
-    symbol: str
-    said: str
-    status: str
-    commit: Commit | None = None
-    change: Change | None = None
-    old: Place | None = None
-    findings: tuple[Finding, ...] = ()
-    repair: str = ""
+from contract_guard.report.changes import CommitLine
+from contract_guard.report.failures import Failure
 
 
 def explain(
@@ -90,7 +72,7 @@ def explain(
                     symbol=each.symbol,
                     said=each.said,
                     status=_status(registry, each.symbol),
-                    commit=commit,
+                    commit=CommitLine(*commit) if commit is not None else None,
                     change=change,
                     old=old,
                     findings=same,

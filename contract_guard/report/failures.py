@@ -2,11 +2,33 @@
 
 from collections.abc import Iterable
 
-from contract_guard.project.explain_failure import Failure
+import msgspec
+
+from contract_guard.findings import Finding
+from contract_guard.registry.model import Change, Place
+from contract_guard.report.changes import CommitLine
 from contract_guard.report.listing import cost, worst_first
 from contract_guard.text import line_start, plural, printable
 
 _MOST_PLACES = 20
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a symbol that an error named.
+
+    `status` is that of the name in the working tree. `change` is what `commit` did to it, with
+    `old` where it stood before. `findings` are the places that fail now for want of it. `repair`
+    is one sentence.
+    """
+
+    symbol: str
+    said: str
+    status: str
+    commit: CommitLine | None = None
+    change: Change | None = None
+    old: Place | None = None
+    findings: tuple[Finding, ...] = ()
+    repair: str = ""
 
 
 def render_failures(failures: Iterable[Failure]) -> str:

@@ -152,7 +152,7 @@ def test_explain(run, tmp_path: Path) -> None:
     log.write_text(f"E   {text}\n")
     assert run("diff", "--explain", str(log)).out == done.out
     document = json.loads(run("diff", "--explain", text, "--format", "json").out)
-    assert document["failures"][0]["commit"][2] == "Remove IMAGE_PAD_ID"
+    assert document["failures"][0]["commit"]["subject"] == "Remove IMAGE_PAD_ID"
 
 
 @pytest.mark.usefixtures("project")
