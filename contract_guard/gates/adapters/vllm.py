@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 import torch
 
 from contract_guard.gates.adapters.reading import from_choices
+from contract_guard.gates.describe import describe
 from contract_guard.gates.model import (
     CannotBuild,
     Domain,
@@ -95,6 +96,21 @@ def adapters() -> list[GateAdapter]:
         )
         for name, kernel in _KERNELS.items()
     ]
+
+
+def table_rows() -> list[tuple[str, str, str]]:
+    """(name, rule in words with the first value of each option, domain in words) of each kernel;
+    needs no device."""
+    rows: list[tuple[str, str, str]] = []
+    for name, kernel in _KERNELS.items():
+        domain = kernel.domain
+        first = {option: values[0] for option, values in kernel.options.items()}
+        shape = GateShape(domain.experts[0], domain.top_k[0], 64, "float32", "cpu", first)
+        experts = ", ".join(str(count) for count in domain.experts)
+        choices = ", ".join(str(count) for count in domain.top_k)
+        words = f"{experts} experts; k = {choices}; {', '.join(domain.dtypes)} logits; "
+        rows.append((name, describe(kernel.prepare(_Setting(shape))), words + ", ".join(first)))
+    return rows
 
 
 def _sources(name: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from contract_guard.gates.spec import (
 
 
 def nllb(built: Built) -> GateSpec:
-    """NLLB (arXiv 2207.04672, section 6.2), after GShard (arXiv 2006.16668): top-2 by two rounds
+    """NLLB (arXiv 2207.04672), after GShard (arXiv 2006.16668): top-2 by two rounds
     of argmax. The evaluation capacity at 1 stands for as many as there are tokens: none dropped."""
     compute = dtype_name(built.field("dtype"))
     padded = not built.field("router_ignore_padding_tokens")

@@ -251,7 +251,7 @@ def hunyuan(built: Built) -> GateSpec:
 
 
 def longcat(built: Built, order: tuple[str, ...] = ("logits", "weights", "ids")) -> GateSpec:
-    """LongCat-Flash (arXiv 2509.01322, section 2.1): experts that compute nothing among the
+    """LongCat-Flash (arXiv 2509.01322): experts that compute nothing among the
     others. The classifier's own bias, where `router_bias` makes one, is not used."""
     bias = own_bias(built)
     return GateSpec(

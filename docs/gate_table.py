@@ -1,6 +1,6 @@
-"""Writes the table of every gate found into docs/gates.md, between its markers.
+"""Writes the tables of every gate found into docs/gates.md, between their markers.
 
-    python benchmarks/gate_table.py [docs/gates.md]
+    python docs/gate_table.py [docs/gates.md]
 
 Each gate is built as a user loads it, in bfloat16; one that cannot be built here is in the table
 with the reason.
@@ -10,6 +10,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from contract_guard.gates.adapters import vllm
 from contract_guard.gates.adapters.transformers import table_rows
 from contract_guard.gates.adapters.transformers.classes import version
 
@@ -17,7 +18,7 @@ BEGIN, END = "<!-- table of gates: begin -->", "<!-- table of gates: end -->"
 
 
 def table() -> str:
-    """The table as Markdown: a line for each distinct forward, with the classes that share it."""
+    """As Markdown: a line for each distinct forward, with the classes that share it; and vLLM's."""
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name, digest, words, domain in table_rows():
         groups[digest].append((name, f"{words} | {domain}"))
@@ -34,6 +35,9 @@ def table() -> str:
             by_words[words].append(f"`{name}`")
         for words, names in by_words.items():
             lines.append(f"| {', '.join(names)} | `{digest}` | {words} |")
+    lines += ["", "vLLM 0.33.0, its kernels for CUDA, with the first value of each option:", ""]
+    lines += ["| function | rule | domain and options |", "|---|---|---|"]
+    lines += [f"| `{name}` | {words} | {domain} |" for name, words, domain in vllm.table_rows()]
     return "\n".join(lines)
 
 
