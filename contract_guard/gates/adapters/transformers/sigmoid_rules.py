@@ -186,6 +186,7 @@ def kolibri(built: Built) -> GateSpec:
 def laguna(built: Built) -> GateSpec:
     cap = float(built.field("router_logit_softcapping"))
     bias = dtype_name(built.router.get_parameter("e_score_correction_bias").dtype)
+    factor = float(built.config.moe_routed_scaling_factor)
     return GateSpec(
         int(built.field("num_experts")),
         HIDDEN,
@@ -194,6 +195,7 @@ def laguna(built: Built) -> GateSpec:
         top_k(built),
         correction=Correction("scores", bias),
         renormalization=Renormalization("always"),
+        scale=Scale(factor, "moe_routed_scaling_factor", at="output"),
         output=Output(dtype=built.dtype),
     )
 
