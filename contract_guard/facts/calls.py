@@ -28,6 +28,8 @@ def calls_of(notes: Observations) -> tuple[Call, ...]:
 def _arguments(call: ast.Call, here: Here, notes: Observations) -> list[Argument]:
     found: list[Argument] = []
     for position, value in enumerate(call.args):
+        if isinstance(value, ast.Name) and not value.id.isupper():
+            continue  # the most frequent argument
         text = _constant(value, here, notes)
         if text:
             found.append(Argument(position, None, text))

@@ -21,6 +21,12 @@ _PYTHON_2_LINES = re.compile(
 )
 # What the line at fault looks like -> the first Python that accepts it, and its name.
 _NEWER: tuple[tuple[re.Pattern[str], tuple[int, int], str], ...] = (
+    (re.compile(r"^\s*lazy\s+(?:import|from)\s"), (3, 15), "lazy import"),
+    (
+        re.compile(r"^\s*(?:(?:async\s+)?def|class|type)\s+\w+\s*\[[^\]=]*="),
+        (3, 13),
+        "default of a type parameter",
+    ),
     (re.compile(r"^\s*type\s+\w+\s*(?:\[.*\]\s*)?="), (3, 12), "type statement"),
     (re.compile(r"^\s*(?:async\s+)?def\s+\w+\s*\["), (3, 12), "type parameters"),
     (re.compile(r"^\s*class\s+\w+\s*\["), (3, 12), "type parameters"),
@@ -47,6 +53,8 @@ def explain_syntax_error(error: SyntaxError, text: str) -> Unreadable:
         (major, minor), what = needed
         if what != "except without parentheses" or not _speaks_python_2(text):
             return Unreadable("newer-python", f"{what} needs Python {major}.{minor}", line, column)
+    if sys.version_info < (3, 12) and _may_be_new_fstring(message, at_fault):
+        return Unreadable("newer-python", f"{message}; Python 3.12 may accept it", line, column)
     if any(part in message for part in _PYTHON_2_MESSAGES) or _PYTHON_2_LINES.search(at_fault):
         return Unreadable("python-2", message, line, column)
     if isinstance(error, TabError) and _speaks_python_2(text):
@@ -68,11 +76,16 @@ def _newer_python(message: str, line: str) -> tuple[tuple[int, int], str] | None
     for pattern, version, what in _NEWER:
         if pattern.search(line):
             return version, what
-    if message.startswith("f-string") or (
-        "unterminated string" in message and _NEW_FSTRING.search(line)
-    ):
-        return (3, 12), "this f-string"
+    if "unpacking cannot be used in comprehension" in message:
+        return (3, 15), "unpacking in a comprehension"
     return None
+
+
+def _may_be_new_fstring(message: str, line: str) -> bool:
+    """Whether the fault is in an f-string, whose expressions Python 3.12 reads without limits."""
+    return message.startswith("f-string") or (
+        "unterminated" in message and _NEW_FSTRING.search(line) is not None
+    )
 
 
 _PYTHON_2_ANYWHERE = re.compile(

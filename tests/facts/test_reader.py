@@ -1,5 +1,6 @@
 """Bytes that are, and are not, Python source."""
 
+import sys
 import warnings
 
 import pytest
@@ -93,6 +94,30 @@ def test_newer_python_is_named(source: bytes, detail: str) -> None:
     found = extract(source)
     if isinstance(found, Unreadable):  # an interpreter that is new enough reads it
         assert (found.reason, found.detail) == ("newer-python", detail)
+
+
+def test_an_fstring_of_a_newer_python_is_read_or_said() -> None:
+    found = extract(b"""x = f"{d["k"]}"\n""")
+    if isinstance(found, Unreadable):
+        assert found.reason == "newer-python"
+        assert found.detail.endswith("Python 3.12 may accept it")
+
+
+@pytest.mark.parametrize(
+    ("source", "version"),
+    [
+        (b"def f[T](x: T): pass\n", (3, 12)),
+        (b"class A[T]: pass\n", (3, 12)),
+        (b"class A[T = int]: pass\n", (3, 13)),
+        (b"lazy import json\n", (3, 15)),
+    ],
+)
+def test_the_python_that_is_needed(source: bytes, version: tuple[int, int]) -> None:
+    found = extract(source)
+    assert isinstance(found, Unreadable) is (sys.version_info < version)
+    if isinstance(found, Unreadable):
+        assert found.reason == "newer-python"
+        assert found.detail.endswith("Python {}.{}".format(*version))
 
 
 def test_type_statement_is_read_or_named() -> None:
