@@ -1,5 +1,5 @@
 # make demo       what contract-guard says about the history of examples/pad_free (light, no torch)
-# make demo-gate  the same, and the example's own tests, which need torch
+# make demo-gate  the same, and the example's tests and its gate, which need torch
 # make test       everything that is tested here
 # make docs       the parts of the documents that the program itself writes
 #
