@@ -13,6 +13,7 @@ with their parents, and everything that is said to break is listed, to be read b
 """
 
 import argparse
+import gc
 import json
 import subprocess
 import time
@@ -23,6 +24,15 @@ from pathlib import Path
 from contract_guard.project.config import Config
 from contract_guard.project.diff import Diffed, diff
 from contract_guard.registry.boundary import BROKEN
+
+
+def compared(repo: Path, commit: str, cache_dir: Path | None) -> Diffed:
+    """The commit against its parent."""
+    diffed = diff(repo, Config(), f"{commit}~1", commit, cache_dir=cache_dir)
+    # A command ends after one diff, and keeps its trees out of the collector's sight till then.
+    gc.unfreeze()
+    gc.collect()
+    return diffed
 
 
 def broken(diffed: Diffed) -> Iterator[tuple[str, int, str, str]]:
@@ -48,9 +58,7 @@ def score_events(arguments: argparse.Namespace) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for (repo, commit), events in groups.items():
         started = time.perf_counter()
-        diffed = diff(
-            arguments.repos / repo, Config(), f"{commit}~1", commit, cache_dir=arguments.cache_dir
-        )
+        diffed = compared(arguments.repos / repo, commit, arguments.cache_dir)
         said = list(broken(diffed))
         known = {(event["consumer"], event["target"]) for event in events}
         for event in events:
@@ -91,12 +99,13 @@ def list_ordinary(arguments: argparse.Namespace) -> None:
             ["git", "-C", str(place), *log], capture_output=True, text=True, check=True
         )
         for commit in output.stdout.split()[: arguments.ordinary]:
-            diffed = diff(place, Config(), f"{commit}~1", commit, cache_dir=arguments.cache_dir)
+            diffed = compared(place, commit, arguments.cache_dir)
             said = sorted({(path, line, name) for path, line, name, _ in broken(diffed)})
             total += 1
             alarmed += bool(said)
             for path, line, name in said:
-                print(f"{repo} {commit[:10]} {path}:{line} {name}")
+                print(f"{repo} {commit[:10]} {path}:{line} {name}", flush=True)
+        print(f"{repo}: {total} commits so far", flush=True)
     print(f"{total} commits, {alarmed} with something that breaks")
 
 

@@ -57,7 +57,7 @@ def copied_literals(context: Context) -> Iterable[Finding]:
         if not facts.literals or not registry.layout.is_test(path):
             continue
         patched = {(p.attribute or p.target).rpartition(".")[2] for p in facts.patches}
-        leaning = _production_modules(context, path, facts)
+        leaning = production_modules(context, path, facts)
         for literal in facts.literals:
             symbols = [
                 symbol
@@ -78,12 +78,15 @@ def copied_literals(context: Context) -> Iterable[Finding]:
             )
 
 
-def _production_modules(context: Context, path: str, facts: ModuleFacts) -> list[Module]:
+def production_modules(context: Context, path: str, facts: ModuleFacts) -> list[Module]:
+    """The modules outside of the tests that a file imports."""
     modules = context.registry.modules
     here = context.registry.module(path)
     found: dict[int, Module] = {}
     for imp in facts.imports:
-        for module in modules.locate_import(here, imp).modules[:1]:
+        named = modules.locate_import(here, imp).modules[:1]
+        children = [modules.child(module, imp.name) for module in named if imp.name]
+        for module in (*named, *(child for child in children if child is not None)):
             if module.tree or not context.registry.layout.is_test(module.path):
                 found[id(module)] = module
     return list(found.values())

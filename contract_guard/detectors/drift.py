@@ -21,6 +21,7 @@ _FORMS: dict[str, ConsumerForm] = {
     "CG104": "import",
     "CG105": "import",
     "CG106": "fixture",
+    "CG203": "literal",
 }
 Origin = Literal["change", "merge"]
 

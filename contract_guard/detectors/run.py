@@ -44,6 +44,7 @@ def run(
     read: Callable[[str], bytes],
     *,
     rules: Collection[str] = RULES,
+    detectors: Sequence[tuple[frozenset[str], Detector]] = DETECTORS,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
@@ -55,12 +56,12 @@ def run(
 ) -> list[Finding]:
     """Findings of all selected rules, sorted, without those that a comment suppresses.
 
-    `rules` are those that take part at all. `select` and `ignore` hold rule ids or prefixes of
-    them; an empty `select` means all rules, and the longer of two that fit wins. The keys of
-    `per_file_ignores` are gitignore patterns. `severity` replaces a rule's own severity; "off" is
-    as good as `ignore`. `known` are the ids that a suppression comment may name, those of other
-    commands too. `unreadable` are the files and directories without facts, by default those of
-    the registry's tree. `version_predicates` and `patch_wrappers` are as in the configuration.
+    `rules` are those that take part at all, `detectors` what finds them. `select` and `ignore`
+    hold rule ids or prefixes of them; an empty `select` means all rules, and the longer of two
+    that fit wins. The keys of `per_file_ignores` are gitignore patterns. `severity` replaces a
+    rule's own severity; "off" is as good as `ignore`. `known` are the ids that a suppression
+    comment may name, those of other commands too. `unreadable` are the files and directories
+    without facts, by default those of the registry's tree.
     """
     levels = severity or {}
     chosen = {r for r in rules if levels.get(r) != "off" and _is_selected(r, select, ignore)}
@@ -70,7 +71,7 @@ def run(
     context = Context(registry, read, unreadable, version_predicates, patch_wrappers)
     found = [
         finding
-        for given, detect in DETECTORS
+        for given, detect in detectors
         if not given.isdisjoint(chosen)
         for finding in detect(context)
         if finding.rule in chosen

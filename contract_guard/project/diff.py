@@ -1,6 +1,7 @@
 """A whole `diff`: from two revisions to changes, findings and the commits that made them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ from contract_guard.project.revisions import Revisions
 from contract_guard.registry.model import Change
 
 if TYPE_CHECKING:
+    from contract_guard.detectors.base import Detector
     from contract_guard.detectors.drift import Side
+    from contract_guard.registry.index import Registry
 
 
 class Diffed(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +99,7 @@ class _Comparison:
         # Not needed where the result was kept.
         from contract_guard.detectors.drift import fresh, join
         from contract_guard.project.culprits import with_commits
+        from contract_guard.project.documents import with_documents
         from contract_guard.registry.boundary import across_boundaries
         from contract_guard.registry.compare import compare
         from contract_guard.registry.former import former_packages
@@ -119,6 +123,10 @@ class _Comparison:
             only_merged = fresh(last, new, other, old)
             findings += only_merged
             changes = join(changes, only_merged, old.registry, last.registry, "merge")
+        literals = self._literals(revisions.new, new.registry, changes)
+        findings += literals
+        changes = join(changes, literals, old.registry, new.registry)
+        changes = with_documents(revisions.repository, revisions.head, changes)
         failing = [f.path for f in findings if f.impact == "collection-error"]
         graph = ImportGraph(last.registry)
         lost = {failure.path for path in failing for failure in graph.failures(path)}
@@ -145,17 +153,38 @@ class _Comparison:
             warnings=tuple(revisions.warnings),
         )
 
+    def _literals(
+        self, state: State, registry: "Registry", changes: Sequence[Change]
+    ) -> list[Finding]:
+        """Literals that have the former value of a constant."""
+        from contract_guard.detectors.former_values import former_values
+
+        detector = partial(former_values, changes=changes)
+        return self._run(registry, state, {"CG203"}, [(frozenset({"CG203"}), detector)])
+
     def _side(self, state: State, former: frozenset[str] = frozenset()) -> "Side":
         """`former` are packages that the project had before: see `Tree`."""
         from contract_guard.detectors.drift import BREAKING, Side
-        from contract_guard.detectors.run import run
+        from contract_guard.detectors.run import DETECTORS
         from contract_guard.registry.index import build
 
         registry = build(msgspec.structs.replace(state.tree, former=former))
-        findings = run(
+        return Side(registry, self._run(registry, state, BREAKING, DETECTORS))
+
+    def _run(
+        self,
+        registry: "Registry",
+        state: State,
+        rules: Collection[str],
+        detectors: "Sequence[tuple[frozenset[str], Detector]]",
+    ) -> list[Finding]:
+        from contract_guard.detectors.run import run
+
+        return run(
             registry,
             state.read,
-            rules=BREAKING,
+            rules=rules,
+            detectors=detectors,
             select=self._select,
             ignore=self._ignore,
             per_file_ignores=self._config.per_file_ignores,
@@ -163,4 +192,3 @@ class _Comparison:
             known=rule_ids(),
             unreadable=state.unreadable,
         )
-        return Side(registry, findings)

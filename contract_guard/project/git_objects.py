@@ -137,6 +137,24 @@ class Repository(AbstractContextManager["Repository"]):
                 process.stderr.close()
             process.wait()
 
+    def grep(
+        self, commit: str, texts: Sequence[str], patterns: Sequence[str]
+    ) -> Iterator[tuple[str, int, str]]:
+        """Whole words of a commit's files: path, line number and line for each line that has one
+        of `texts`. `patterns` are globs of the paths to look in."""
+        if not texts:
+            return
+        words = [argument for text in texts for argument in ("-e", text)]
+        where = [f":(glob){self.prefix}**/{pattern}" for pattern in patterns]
+        output = self._git(
+            ["grep", "-n", "-z", "-I", "-w", "-F", "--full-name", *words, commit, "--", *where],
+            failure=f"cannot search {commit}",
+            allow=(1,),
+        )
+        for entry in output.splitlines():
+            path, number, line = entry.split("\0", 2)
+            yield path.removeprefix(f"{commit}:")[len(self.prefix) :], int(number), line
+
     def merge_file(self, ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
         """The three-way merge of a file's contents, None where the two sides conflict.
 

@@ -195,3 +195,40 @@ def test_a_package_without_its_init_is_still_ours(root: Path, commit) -> None:
     assert broken(diff(root, Config(), base, head)) == [
         ("old.a", "tests/test_a.py", "collection-error", "change")
     ]
+
+
+def consumers_of(diffed: Diffed, symbol: str) -> list[tuple[str, int, str, str | None, bool]]:
+    return [
+        (c.path, c.line, c.form, c.impact, c.updated)
+        for change in diffed.changes
+        if change.symbol == symbol
+        for c in change.consumers
+    ]
+
+
+def test_a_literal_with_the_former_value(root: Path, commit) -> None:
+    test = "from pkg import ids\ndef test_a():\n    assert ids.PAD\n    assert [42, 129279]\n"
+    base = commit(START | {"pkg/ids.py": "PAD = 129279\n", "tests/test_a.py": test})
+    head = commit({"pkg/ids.py": "PAD = 129280\n"})
+    found = diff(root, Config(), base, head)
+    assert consumers_of(found, "pkg.ids:PAD") == [
+        ("tests/test_a.py", 3, "attribute", "silent", False),
+        ("tests/test_a.py", 4, "literal", "silent", False),
+    ]
+    assert [(f.rule, f.severity) for f in found.findings] == [("CG203", "warning")]
+    assert diff(root, Config(), base, head, ignore=("CG203",)).findings == ()
+
+
+def test_documents_that_name_what_is_gone(root: Path, commit) -> None:
+    texts = {
+        "docs/use.md": "Call `pkg.ids.mask`.\n\nNot pkg.ids.masked.\n",
+        "pyproject.toml": "[project.scripts]\nmask = 'pkg.ids:mask'\n",
+    }
+    test = {"tests/test_a.py": "from pkg.ids import mask\ndef test_a(): ...\n"}
+    base = commit(START | texts | test | {"pkg/ids.py": "def mask(): ...\n"})
+    head = commit({"pkg/ids.py": ""})
+    assert consumers_of(diff(root, Config(), base, head), "pkg.ids:mask") == [
+        ("tests/test_a.py", 1, "import", "collection-error", False),
+        ("docs/use.md", 1, "document", "silent", False),
+        ("pyproject.toml", 2, "document", "silent", False),
+    ]
