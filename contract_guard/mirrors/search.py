@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
-from contract_guard.mirrors.graph import OBJECT
+from contract_guard.mirrors.graph import OBJECT, Graph
 from contract_guard.mirrors.index import IMPORTED, Entry, Index
 from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
-from contract_guard.mirrors.model import Reference
+from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode, all_functions
@@ -193,10 +193,11 @@ class Search:
             for op, rank in zip(graph.ops, graph.ranks, strict=True)
         )
         form = normal_form(graph.ops, graph.aliases)
+        computed = [e for e in traced.expectations if not is_literal(e, traced)]
         groups = [
             (e.form, _reachable(form, e.value))
-            for e in traced.expectations
-            if not is_literal(e, traced)
+            for e in computed
+            if not _is_production_data(e.value, graph)
         ]
         if not calls_production:
             groups += [
@@ -204,11 +205,39 @@ class Search:
                 for e in traced.expectations
                 if isinstance(e.actual, int)
             ]
-        if not groups:
+        if not groups and not computed:
             return None
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
         return TestGraph(traced, form, graphs, tuple(groups), calls_production)
+
+
+def _is_production_data(root: Reference, graph: Graph) -> bool:
+    """True for values that only join objects and constants of production (`2 * x + sin(y)` in a
+    package of symbols): production's own operators compute them, so they are written out."""
+    stack: list[Reference] = [root]
+    seen: set[int] = set()
+    found = False
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            if value not in graph.objects:
+                return False
+            found = True
+        elif isinstance(value, Const):
+            if value.symbol and value.value is not UNRESOLVED:
+                return False
+            found = found or value.value is UNRESOLVED
+        elif value not in seen:
+            seen.add(value)
+            op = graph.ops[value]
+            if graph.ranks[value] >= OBJECT and op.name not in ACCESS | {"ifelse"}:
+                found = True
+            elif op.arguments or op.keywords:
+                stack += [*op.arguments, *(v for _, v in op.keywords)]
+            else:
+                return False
+    return found
 
 
 def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:

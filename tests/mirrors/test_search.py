@@ -168,6 +168,12 @@ def test_it(x):
 def test_it(x, gate, up):
     assert gated(x, gate, up, 1.0).shape == x.shape
 """,
+    "an expression of production's own objects": """
+from pkg.ops import Symbol
+def test_it():
+    x, y = Symbol("x"), Symbol("y")
+    assert padded(x, y) == (x + y - 1) // y * y + x % 3
+""",
     "no assertion": """
 def test_it(x, gate, up):
     gated(x, gate, up, 1.0)
