@@ -252,8 +252,13 @@ def _weight_error(
         )
     dense = truth.dense.abs()
 
-    if spec.score.when == "after" or spec.score.function == "sparsemixer":
+    # A softmax among the chosen comes normalized; what its sum does is in the relative error.
+    among = spec.score.when == "after" and spec.score.function == "softmax"
+    if among or spec.score.function == "sparsemixer":
         raw = dense / factor.clamp(min=1e-300)
+        raw_error = raw * relative + floor
+    elif spec.score.when == "after":
+        raw = truth.logits.sigmoid() if spec.score.function == "sigmoid" else truth.logits.abs()
         raw_error = raw * relative + floor
     elif spec.correction.leaks:
         raw, raw_error = truth.choice.abs(), choice_error
@@ -270,7 +275,7 @@ def _weight_error(
     raw_error = torch.where(truth.chosen, raw_error, 0.0)
 
     roundings = 2.0 * u + out
-    if spec.renormalizes and spec.score.when == "before":
+    if spec.renormalizes and not among:
         in_norm = slice(None) if rule.over == "chosen and shared" or not shared else slice(-shared)
         norm = raw[:, in_norm].norm(p=rule.p, dim=-1, keepdim=True)
         if rule.clamp is not None:
