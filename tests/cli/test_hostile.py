@@ -126,11 +126,15 @@ def test_a_planted_cache_is_not_used(run, project: Path) -> None:
     assert state(project) == before
 
 
-def test_modules_in_the_working_directory_are_not_imported(project: Path, marker: Path) -> None:
-    """`-m` puts the working directory on the path, where a project can hold any module."""
+@pytest.mark.parametrize("way", ["script", "module"])
+def test_modules_in_the_working_directory_are_not_imported(
+    project: Path, marker: Path, way: str
+) -> None:
+    """`python -m` puts the working directory on the path, where a project can hold any module."""
     for name in ("json", "tomllib", "click", "msgspec", "rich"):
         (project / f"{name}.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
-    tool = Path(sys.executable).parent / "contract-guard"
-    done = subprocess.run([str(tool), "check"], cwd=project, capture_output=True)
-    assert done.returncode == 1
+    script = [str(Path(sys.executable).parent / "contract-guard")]
+    command = script if way == "script" else [sys.executable, "-m", "contract_guard"]
+    done = subprocess.run([*command, "check"], cwd=project, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
     assert not marker.exists()
