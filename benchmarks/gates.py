@@ -59,7 +59,7 @@ def line(run: GateRun, seconds: float) -> str:
     return (
         f"{run.gate:<48} {run.verdict:<10} {run.rows:>10,} {seconds:>7.2f}s "
         f"{run.rows / max(seconds, 1e-9):>12,.0f}/s {run.excused:>8.3%}  "
-        f"{causes or run.reason or str()}"
+        + (causes or run.reason or "")
     )
 
 

@@ -16,6 +16,7 @@ from contract_guard.gates.bounds import roundoff
 from contract_guard.gates.compare import PARTS, compare
 from contract_guard.gates.model import GateOutput
 from contract_guard.gates.properties import Trial
+from contract_guard.gates.spec import GateSpec
 from contract_guard.gates.tensors import take
 
 if TYPE_CHECKING:
@@ -167,6 +168,14 @@ def _outside_groups(trial: Trial, rows: "Tensor") -> list[bool]:
     return (trial.output.chosen[rows] & filled).any(-1).tolist()
 
 
+def _is_scale(ratio: "Tensor", spec: GateSpec) -> "Tensor":
+    """Whether a factor is one that scaling goes wrong by: left out, twice, or by K."""
+    known = [spec.scale.factor, 1 / spec.scale.factor if spec.scale.factor else 0.0]
+    known += [float(spec.top_k), 1 / spec.top_k]
+    factors = torch.tensor(known, dtype=ratio.dtype, device=ratio.device)
+    return ((ratio[:, None] / factors - 1).abs() < 1e-3).any(-1)
+
+
 def _ratios(trial: Trial, rows: "Tensor") -> list[str]:
     """A label for weights that are wrong: off by one factor everywhere, by one factor in each
     token, by as little as a coarser dtype, or otherwise."""
@@ -182,12 +191,14 @@ def _ratios(trial: Trial, rows: "Tensor") -> list[str]:
     small = (ratio - 1).abs().nan_to_num(nan=0.0).amax(-1) <= COARSE * roundoff("bfloat16")
     same = (high - low) <= 0.02 * (middle - 1).abs()
     everywhere = (middle - overall).abs() <= 0.02 * (overall - 1).abs()
+    if rows.numel() == 1:
+        everywhere = _is_scale(middle, trial.gate.spec)
     labels: list[str] = []
     for is_small, is_same, is_everywhere in zip(
         small.tolist(), same.tolist(), everywhere.tolist(), strict=True
     ):
         if is_same:
-            labels.append(SCALING if is_everywhere and rows.numel() > 1 else RENORMALIZATION)
+            labels.append(SCALING if is_everywhere else RENORMALIZATION)
         elif is_small:
             labels.append(DTYPE)
         else:

@@ -154,7 +154,7 @@ def compare(gate: Gate, inputs: GateInputs, output: GateOutput) -> Comparison:
     # Which of a row of NaN were chosen cannot be read off dense weights.
     told = torch.ones_like(misplaced)
     if output.ids is None:
-        told = ~truth.scores.isnan().any(-1)
+        told = ~truth.scores.isnan().all(-1)
         count_bad, by_rule, misplaced = count_bad & told, by_rule & told, misplaced & told
     choice_bad = torch.where(truth.fixed, by_rule, misplaced & ~inner)
     ties_bad = torch.zeros_like(choice_bad)

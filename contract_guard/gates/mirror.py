@@ -115,10 +115,10 @@ def bind(
     expects: Mapping[str, str] | None = None,
 ) -> Mirror:
     """A mirror that can be run beside a gate. Raises CannotLift for what cannot be bound."""
-    outputs = outputs_of(mirror, expects or {})
-    bound, unbound = bindings(mirror, said or {}, outputs)
     if mirror.refused:
         raise CannotLift(f"cannot be lifted: {', '.join(mirror.refused)}")
+    outputs = outputs_of(mirror, expects or {})
+    bound, unbound = bindings(mirror, said or {}, outputs)
     if unbound:
         raise CannotLift(f"nothing is bound to {', '.join(unbound)}")
 
