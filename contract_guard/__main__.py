@@ -6,6 +6,6 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]
 
-from contract_guard.cli.main import main  # noqa: E402
+from contract_guard.cli.main import main
 
 main()
