@@ -348,6 +348,8 @@ def _converted(form: NormalForm, op: Op) -> Reference:
         isinstance(o, Const) and o.symbol and o.symbol.startswith("torch:") for o in operands[1:]
     ):
         name = "bitcast"
+    if name == "div" and any(isinstance(o, Const) and isinstance(o.value, str) for o in operands):
+        name = "os.path.join"
     skeleton = _skeleton(form, name, operands)
     if skeleton is not None:
         return form.add("format", skeleton, op.line)

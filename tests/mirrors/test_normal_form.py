@@ -20,6 +20,7 @@ from contract_guard.mirrors.trace import trace_function
 
 IMPORTS = """\
 import math
+import os
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -83,6 +84,7 @@ SAME = [
     ("torch.log(1 + torch.exp(x))", "F.softplus(x)"),
     ("max(x, 0)", "F.relu(x)"),
     ("a + -b", "a - b"),
+    ("a / 'name'", "os.path.join(a, 'name')"),
     ("f'{a} of {b}'", "'%s of %s' % (a, b)"),
     ("f'{a} of {b}'", "'{} of {}'.format(a, b)"),
     ("x.shape[0] + 1", "1 + x.size(0)"),
