@@ -12,6 +12,8 @@ EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_FAILED = 2
 
+_MOST_TRACEBACK_LINES = 16
+
 __all__ = [
     "EXIT_CLEAN",
     "EXIT_FAILED",
@@ -39,12 +41,13 @@ def report_misuse(error: click.ClickException) -> None:
 
 def report_internal_fault(error: BaseException) -> None:
     """Say on standard error that this program failed, with what a bug report needs."""
+    lines = [line for entry in traceback.format_exception(error) for line in entry.splitlines()]
+    summary = str(error).strip().rpartition("\n")[2]
     click.echo(
         f"contract-guard {__version__}: internal fault: "
-        f"{type(error).__name__}: {printable(str(error))}\n"
+        f"{type(error).__name__}: {printable(summary)}\n"
         "This is a bug in contract-guard, not in your code. Please report it with these lines:",
         err=True,
     )
-    for entry in traceback.format_exception(error)[-6:]:
-        for line in entry.splitlines():
-            click.echo(f"  {printable(line)}", err=True)
+    for line in lines[-_MOST_TRACEBACK_LINES:]:
+        click.echo(f"  {printable(line)}", err=True)
