@@ -1,21 +1,34 @@
 """Bounded constant folding: the value of an expression without running any code of it."""
 
 import ast
-import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard, cast
 
+from contract_guard.facts.fold_operations import (
+    BINARY,
+    COMPARE,
+    FUNCTIONS,
+    MAX_ITEMS,
+    UNARY,
+    NotFoldable,
+    text_of,
+    weight,
+)
+
+__all__ = [
+    "Lookup",
+    "NotFoldable",
+    "fold",
+    "fold_node",
+    "is_foldable",
+    "is_text",
+    "names_in",
+]
+
 MAX_SOURCE = 20_000  # characters of an expression
 MAX_WORK = 200_000  # nodes read and items made for one value
-MAX_BITS = 4096  # of an int
-MAX_ITEMS = 10_000  # of a text, or of a container with all that is nested in it
 _MAX_DEPTH = 60
-
-
-class NotFoldable(Exception):
-    """The expression has no value that can be told within bounds; the message says why."""
-
 
 Lookup = Callable[[str], object]
 """The value of a dotted name (`A`, `Color.RED`, `mod.A`); raises `NotFoldable` or `KeyError`."""
@@ -44,11 +57,6 @@ def fold_node(node: ast.expr, lookup: Lookup) -> object:
         return _Folder(lookup).value(node)
     except RecursionError as error:
         raise NotFoldable("the expression is too deep") from error
-
-
-def no_names(name: str) -> object:
-    """A `Lookup` that knows no name."""
-    raise NotFoldable(f"{name} is not known")
 
 
 def is_text(value: object) -> TypeGuard[str]:
@@ -98,7 +106,7 @@ def is_foldable(node: ast.expr) -> bool:
             continue
         if isinstance(part, ast.Call):
             if not (
-                (isinstance(part.func, ast.Name) and part.func.id in _FUNCTIONS)
+                (isinstance(part.func, ast.Name) and part.func.id in FUNCTIONS)
                 or (isinstance(part.func, ast.Attribute) and part.func.attr in _METHODS)
             ):
                 return False
@@ -131,165 +139,6 @@ _FOLDED = (
 )
 
 
-_CONTAINERS = (tuple, list, set, frozenset, dict)
-
-
-def _weight(value: object) -> int:
-    """Items of a value with all that is nested in it; counting ends a little above the limit."""
-    total = 0
-    stack: list[Any] = [value]
-    while stack and total <= MAX_ITEMS:
-        item = stack.pop()
-        total += 1
-        if isinstance(item, _CONTAINERS):
-            items = cast("Any", item)
-            if len(items) > MAX_ITEMS:
-                return MAX_ITEMS + 1
-            stack.extend(items)
-            if isinstance(item, dict):
-                stack.extend(cast("dict[object, object]", item).values())
-        elif isinstance(item, str | bytes):
-            total += len(item)
-        elif isinstance(item, int):
-            if item.bit_length() > MAX_BITS:
-                raise NotFoldable("the number is too large")
-        elif isinstance(item, range):
-            total += _range_length(item)
-    return total
-
-
-def _range_length(value: range) -> int:
-    try:
-        return len(value)
-    except OverflowError:
-        return MAX_ITEMS + 1
-
-
-def _multiply(left: Any, right: Any) -> object:
-    for sequence, count in ((left, right), (right, left)):
-        if (
-            isinstance(sequence, str | bytes | tuple | list)
-            and isinstance(count, int)
-            and len(cast("list[object]", sequence)) * max(count, 0) > MAX_ITEMS
-        ):
-            raise NotFoldable("the value is too large")
-    return left * right
-
-
-def _power(left: Any, right: Any) -> object:
-    if isinstance(left, int) and isinstance(right, int) and abs(left) > 1:
-        if abs(right) * left.bit_length() > MAX_BITS:
-            raise NotFoldable("the number is too large")
-    elif not isinstance(left, int | float) or not isinstance(right, int | float):
-        raise NotFoldable("power of other than numbers")
-    return left**right
-
-
-def _shift_left(left: Any, right: Any) -> object:
-    if not isinstance(left, int) or not isinstance(right, int):
-        raise NotFoldable("shift of other than ints")
-    if right > MAX_BITS:
-        raise NotFoldable("the number is too large")
-    return left << right
-
-
-def _modulo(left: Any, right: Any) -> object:
-    if isinstance(left, str | bytes):
-        raise NotFoldable("% formatting")
-    return left % right
-
-
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], object]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: _multiply,
-    ast.Div: lambda left, right: left / right,
-    ast.FloorDiv: lambda left, right: left // right,
-    ast.Mod: _modulo,
-    ast.Pow: _power,
-    ast.LShift: _shift_left,
-    ast.RShift: lambda left, right: left >> right,
-    ast.BitOr: lambda left, right: left | right,
-    ast.BitAnd: lambda left, right: left & right,
-    ast.BitXor: lambda left, right: left ^ right,
-}
-_UNARY: dict[type[ast.unaryop], Callable[[Any], object]] = {
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-    ast.Invert: operator.invert,
-    ast.Not: operator.not_,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
-
-
-def _range(*arguments: Any) -> range:
-    made = range(*arguments)
-    if _range_length(made) > MAX_ITEMS:
-        raise NotFoldable("the range is too long")
-    return made
-
-
-def _sum(items: Iterable[Any], start: Any = 0) -> object:
-    total = start
-    for item in items:
-        if not isinstance(item, int | float):
-            raise NotFoldable("sum of other than numbers")
-        total = total + item
-    return total
-
-
-def _int(*arguments: Any) -> int:
-    if arguments and isinstance(arguments[0], str | bytes) and len(arguments[0]) > 1000:
-        raise NotFoldable("the number is too large")
-    return int(*arguments)
-
-
-def _str(value: object = "") -> str:
-    if not isinstance(value, str | int | float) or (
-        isinstance(value, int) and value.bit_length() > MAX_BITS
-    ):
-        raise NotFoldable("str() of other than a number or a text")
-    return str(value)
-
-
-def _bytes(value: object = b"") -> bytes:
-    if isinstance(value, int | str):
-        raise NotFoldable("bytes() of a number or a text")
-    return bytes(cast("Any", value))
-
-
-_FUNCTIONS: dict[str, Callable[..., object]] = {
-    "range": _range,
-    "len": len,
-    "min": min,
-    "max": max,
-    "abs": abs,
-    "sum": _sum,
-    "int": _int,
-    "float": float,
-    "bool": bool,
-    "str": _str,
-    "bytes": _bytes,
-    "tuple": tuple,
-    "list": list,
-    "set": set,
-    "frozenset": frozenset,
-    "dict": dict,
-    "sorted": sorted,
-    "ord": ord,
-    "chr": chr,
-}
 _SUBSCRIPTED = (str, bytes, tuple, list, dict, range)
 _METHODS = frozenset({"join", "lower", "upper", "strip", "split", "removeprefix", "removesuffix"})
 
@@ -313,10 +162,10 @@ class _Folder:
             self._depth -= 1
 
     def _charged(self, value: object) -> object:
-        weight = _weight(value)
-        if weight > MAX_ITEMS:
+        cost = weight(value)
+        if cost > MAX_ITEMS:
             raise NotFoldable("the value is too large")
-        self._budget -= weight
+        self._budget -= cost
         return value
 
     def _value(self, node: ast.expr) -> object:
@@ -328,7 +177,7 @@ class _Folder:
             case ast.BinOp(op=op):
                 return self._binary(node)
             case ast.UnaryOp(op=op, operand=operand):
-                return _UNARY[type(op)](self.value(operand))
+                return UNARY[type(op)](self.value(operand))
             case ast.BoolOp(op=op, values=values):
                 result: object = None
                 for part in values:
@@ -376,7 +225,7 @@ class _Folder:
             left = left.left
         result = self.value(left)
         for part in reversed(rest):
-            result = self._charged(_BINARY[type(part.op)](result, self.value(part.right)))
+            result = self._charged(BINARY[type(part.op)](result, self.value(part.right)))
             if self._budget < 0:
                 raise NotFoldable("the expression is too large")
         return result
@@ -385,7 +234,7 @@ class _Folder:
         left = self.value(node.left)
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.value(comparator)
-            if not _COMPARE[type(op)](left, right):
+            if not COMPARE[type(op)](left, right):
                 return False
             left = right
         return True
@@ -431,9 +280,9 @@ class _Folder:
             if isinstance(part, ast.FormattedValue):
                 if part.format_spec is not None or part.conversion not in (-1, 115):
                     raise NotFoldable("formatted value")
-                parts.append(_str(self.value(part.value)))
+                parts.append(text_of(self.value(part.value)))
             else:
-                parts.append(_str(self.value(part)))
+                parts.append(text_of(self.value(part)))
         return "".join(parts)
 
     def _call(self, node: ast.Call) -> object:
@@ -442,10 +291,10 @@ class _Folder:
             raise NotFoldable("** argument")
         keywords = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
         function = node.func
-        if isinstance(function, ast.Name) and function.id in _FUNCTIONS:
+        if isinstance(function, ast.Name) and function.id in FUNCTIONS:
             if self._is_shadowed(function.id) or keywords.keys() & {"key", "default"}:
                 raise NotFoldable(f"{function.id} is not the builtin")
-            return _FUNCTIONS[function.id](*arguments, **keywords)
+            return FUNCTIONS[function.id](*arguments, **keywords)
         if isinstance(function, ast.Attribute) and function.attr in _METHODS and not keywords:
             text = self.value(function.value)
             if isinstance(text, str) and (

@@ -2,9 +2,10 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from contract_guard.facts.digest import OPERATORS, TYPES, arity, digest
+from contract_guard.facts.endings import MAY_END, guard_after
 from contract_guard.facts.expressions import ExpressionReader, defaults_of, every_argument
 from contract_guard.facts.guards import (
     GuardRecord,
@@ -12,7 +13,6 @@ from contract_guard.facts.guards import (
     condition_kind,
     context_guard,
     function_guard,
-    is_special,
     split_not,
 )
 from contract_guard.facts.imports import dynamic_import, from_import, importer_name, plain_import
@@ -25,11 +25,8 @@ from contract_guard.facts.observations import (
     Here,
     Observations,
 )
-from contract_guard.facts.source import Source, callee
-
-_Ending = Literal["", "exit", "skip"]
-_ENDINGS = frozenset({"importorskip", "skipTest", "skip", "exit", "_exit", "quit"})
-_EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
+from contract_guard.facts.scopes import ScopeRecord
+from contract_guard.facts.source import Source
 
 
 def observe(source: Source, tree: ast.Module) -> Observations:
@@ -58,8 +55,8 @@ class StatementReader(ExpressionReader):
                 reader(self, statement)
             elif kind.__name__ == "TypeAlias":
                 self._type_alias(statement)
-            if kind in _MAY_END:
-                guard = self._guard_after(statement)
+            if kind in MAY_END:
+                guard = guard_after(statement, self.guard, self.source)
                 if guard is not None:
                     self.guard = guard
         emit(":end")
@@ -73,38 +70,6 @@ class StatementReader(ExpressionReader):
 
     def _here(self, statement: ast.stmt) -> Here:
         return Here(self.scope, self.guard, statement)
-
-    def _guard_after(self, statement: ast.stmt) -> GuardRecord | None:
-        """The guard that the rest of a block stands behind because of `statement`."""
-        if isinstance(statement, ast.Expr | ast.Assign):
-            call = statement.value
-            if isinstance(call, ast.Call):
-                ending = _call_ending(call)
-                if ending:
-                    return GuardRecord(
-                        "skip" if ending == "skip" else "unreachable", self.guard, call
-                    )
-        elif isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
-            return GuardRecord("unreachable", self.guard, None)
-        elif isinstance(statement, ast.If):
-            ending = _ending(statement.body)
-            if ending:
-                test, negated = split_not(statement.test)
-                kind = condition_kind(test, self.source)
-                if ending == "skip" and not is_special(kind):
-                    return GuardRecord("skip", self.guard, test, not negated)
-                if is_special(kind):
-                    return GuardRecord(kind, self.guard, test, not negated)
-        elif isinstance(statement, ast.Assert):
-            test, negated = split_not(statement.test)
-            kind = condition_kind(test, self.source)
-            if is_special(kind):
-                return GuardRecord(kind, self.guard, test, negated)
-        elif isinstance(statement, ast.Try | ast.TryStar):
-            for handler in statement.handlers:
-                if _ending(handler.body) == "skip":
-                    return GuardRecord("skip", self.guard, handler.type)
-        return None
 
     # Simple statements
 
@@ -413,8 +378,20 @@ class StatementReader(ExpressionReader):
         self.scope = scope
         self.block(without_docstring(node.body))
         self.scope, self.guard = outer, outer_guard
-        body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
+        body = self._digest(start, outer)
         self.bind(node.name, "function", node, node, digest=body)
+
+    def _digest(self, start: int, outer: ScopeRecord) -> int:
+        """The hash of the body whose tokens begin at `start`, if it is bound in a module or class.
+
+        Behind a definition of the module no earlier token is needed any more.
+        """
+        if outer.kind not in ("module", "class"):
+            return 0
+        body = digest(self.tokens[start:])
+        if outer.kind == "module":
+            self.tokens.clear()
+        return body
 
     def class_statement(self, node: ast.ClassDef) -> None:
         here = self._here(node)
@@ -433,7 +410,7 @@ class StatementReader(ExpressionReader):
         self.scope = scope
         self.block(without_docstring(node.body))
         self.scope = outer
-        body = digest(self.tokens[start:]) if outer.kind in ("module", "class") else 0
+        body = self._digest(start, outer)
         self.bind(node.name, "class", node, node, digest=body)
 
 
@@ -463,23 +440,6 @@ _READERS: dict[type[ast.stmt], Callable[[StatementReader, Any], None]] = {
     ast.Raise: StatementReader.raise_statement,
     ast.Assert: StatementReader.assert_statement,
 }
-
-
-# Statements behind which the rest of a block may not be reached.
-_MAY_END = frozenset(
-    {
-        ast.Expr,
-        ast.Assign,
-        ast.Return,
-        ast.Raise,
-        ast.Continue,
-        ast.Break,
-        ast.If,
-        ast.Assert,
-        ast.Try,
-        ast.TryStar,
-    }
-)
 
 
 def _pattern_tokens(pattern: ast.AST) -> list[str]:
@@ -514,27 +474,3 @@ def _has_future_annotations(tree: ast.Module) -> bool:
         if any(alias.name == "annotations" for alias in statement.names):
             return True
     return False
-
-
-def _call_ending(call: ast.Call) -> _Ending:
-    function = call.func
-    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    if last not in _ENDINGS:
-        return ""
-    name = callee(call)
-    if last in ("importorskip", "skipTest") or name in ("pytest.skip", "skip"):
-        return "skip"
-    return "exit" if name in _EXITS else ""
-
-
-def _ending(body: Sequence[ast.stmt]) -> _Ending:
-    """Whether a block never reaches what follows it, and whether by skipping."""
-    last = body[-1]
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        ending = _call_ending(last.value)
-        return ending if callee(last.value).rpartition(".")[2] != "importorskip" else ""
-    if isinstance(last, ast.Raise) and last.exc is not None:
-        return "skip" if callee(last.exc).rpartition(".")[2] == "SkipTest" else "exit"
-    if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
-        return "exit"
-    return ""
