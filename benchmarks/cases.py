@@ -1,11 +1,13 @@
-"""Replay recorded cases of drift through `contract-guard check` and count found, missed, false.
+"""Replay recorded cases of drift through the rules CG101-106 and count found, missed, false.
 
     python benchmarks/cases.py --cases cases.jsonl --open-refs head_open_refs.jsonl --repos DIR
 
 DIR holds git clones by the name of their repository (`flashinfer`, `vllm-ascend`, ...). Each case
 that can be replayed is checked at the commit that broke it, in a temporary directory, from
-`git archive`; cases without such a commit, and the open references, at the newest commit.
-`--against DIST=PATH` gives the other package that the cases of a plug-in repository need.
+`git archive`; cases without such a commit just before they were repaired, those that are still open, and the open
+references, at the newest commit.
+`--against vllm-ascend vllm==0.33.0 PATH` gives the sources of the other package that the cases of
+a plug-in repository need.
 
 Exit code 1 if anything is missed or false.
 """
@@ -20,10 +22,20 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
+
+from contract_guard.detectors.run import run
+from contract_guard.findings import Finding
+from contract_guard.project.config import Config, read_config
+from contract_guard.project.snapshot import load
+from contract_guard.registry.index import build
+from contract_guard.registry.model import Tree
 
 KINDS = ("K1", "K2", "K6", "K7")
-SELECT = "CG101,CG102,CG103,CG104,CG105,CG106"
+SELECT = ("CG1",)
+PREDICATES = ("vllm_ascend.utils.vllm_version_is",)
 LINES_APART = 3  # a case may name the first line of a statement that is spread over several
 
 # Clones that leave out large objects cannot archive them.
@@ -58,9 +70,12 @@ def case_rows(path: Path) -> Iterator[Row | str]:
             yield f"{case['id']}: cannot be replayed"
             continue
         expected, commit = case["expected"], case["breaking_commit"]
-        revision = commit["sha"] if isinstance(commit, dict) else "HEAD"
-        if expected["report"] and revision == "HEAD" and case["fixing_commit"]:
-            revision = case["fixing_commit"]["sha"] + "^"
+        fixed = case["fixing_commit"]
+        revision = "HEAD"
+        if isinstance(commit, dict) and (fixed or not expected["report"]):
+            revision = str(commit["sha"])
+        elif expected["report"] and fixed:
+            revision = f"{fixed['sha']}^"
         places = [(expected.get("file"), expected.get("line"))] if expected.get("file") else []
         symbols = [expected["symbol"]] if expected.get("symbol") else []
         if not expected["report"]:
@@ -96,32 +111,41 @@ def dotted(symbol: str) -> str:
     return symbol.replace(":", ".")
 
 
-def matches(row: Row, finding: dict[str, Any]) -> bool:
+def matches(row: Row, finding: Finding) -> bool:
     """Whether the finding is about the row: same place, and the symbol or a part of its path."""
-    name = dotted(finding["symbol"])
+    name = dotted(finding.symbol)
     at_place = any(
-        finding["path"] == path
-        and (
-            line is None
-            or finding["line"] - LINES_APART <= line <= finding["end_line"] + LINES_APART
-        )
+        finding.path == path
+        and (line is None or finding.line - LINES_APART <= line <= finding.end_line + LINES_APART)
         for path, line in row.places
     )
-    fits = any(symbol == name or symbol.startswith(f"{name}.") for symbol in row.symbols)
+    fits = any(
+        symbol == name or symbol.startswith(f"{name}.") or name.endswith(f".{symbol}")
+        for symbol in row.symbols
+    )
     if row.report:
         named = not row.symbols or fits or row.symbols[0].endswith(".*")
         return named and (at_place or not row.places)
     return at_place or (fits and not row.places)
 
 
+class Against(NamedTuple):
+    """Another package that a repository's newest commit is checked against."""
+
+    repo: str
+    origin: str
+    path: Path
+
+
 class Checker:
     """Findings of a repository at a revision, each computed once."""
 
-    def __init__(self, repos: Path, against: list[str], scratch: Path) -> None:
+    def __init__(self, repos: Path, against: list[Against], scratch: Path | None) -> None:
         self._repos, self._against, self._scratch = repos, against, scratch
         self.findings = cache(self._findings)
+        self._package = cache(self._load_package)
 
-    def _findings(self, repo: str, revision: str) -> list[dict[str, Any]]:
+    def _findings(self, repo: str, revision: str) -> list[Finding]:
         with tempfile.TemporaryDirectory(dir=self._scratch) as root:
             archive = subprocess.Popen(
                 ["git", "-C", self._repos / repo, "archive", revision, "--", ".", *_NO_DATA],
@@ -130,18 +154,20 @@ class Checker:
             subprocess.run(["tar", "-x", "-C", root], stdin=archive.stdout, check=True)
             if archive.wait() != 0:
                 raise SystemExit(f"{repo}: git archive {revision} failed")
-            return check(Path(root), self._against)
+            config = read_config(Path(root))
+            snapshot = load(Path(root), config)
+            packages = [self._package(a) for a in self._against if a.repo == repo]
+            return run(
+                build(snapshot.tree, *packages),
+                snapshot.read,
+                select=SELECT,
+                version_predicates=PREDICATES,
+                unreadable=snapshot.unreadable,
+            )
 
-
-def check(root: Path, against: list[str]) -> list[dict[str, Any]]:
-    call = "from contract_guard.cli.main import main; main()"
-    options = ["--format", "json", "--root", str(root), "--select", SELECT, "--exit-zero"]
-    options += [option for dist in against for option in ("--against", dist)]
-    command = [sys.executable, "-c", call, "check", *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"contract-guard failed on {root}: {done.stderr.strip()}")
-    return json.loads(done.stdout)["findings"]
+    def _load_package(self, against: Against) -> Tree:
+        tree = load(against.path, Config()).tree
+        return msgspec.structs.replace(tree, origin=against.origin)
 
 
 def main() -> int:
@@ -149,7 +175,9 @@ def main() -> int:
     parser.add_argument("--cases", type=Path)
     parser.add_argument("--open-refs", type=Path)
     parser.add_argument("--repos", type=Path, required=True)
-    parser.add_argument("--against", action="append", default=[], metavar="DIST=PATH")
+    parser.add_argument(
+        "--against", action="append", default=[], nargs=3, metavar=("REPO", "ORIGIN", "PATH")
+    )
     parser.add_argument("--only", action="append", default=[], metavar="ID")
     parser.add_argument("--scratch", type=Path, help="where to unpack (default: the system's)")
     options = parser.parse_args()
@@ -163,7 +191,8 @@ def main() -> int:
         rows += open_rows(options.open_refs)
     if options.only:
         rows = [row for row in rows if row.id in options.only]
-    checker = Checker(options.repos, options.against, options.scratch)
+    packages = [Against(repo, origin, Path(path)) for repo, origin, path in options.against]
+    checker = Checker(options.repos, packages, options.scratch)
     counts: dict[str, Counter[str]] = {}
     for row in rows:
         if not (options.repos / row.repo).is_dir():
@@ -176,7 +205,7 @@ def main() -> int:
         counts.setdefault(row.kind, Counter())[verdict] += 1
         print(f"{verdict:8}  {row.id:8} {row.repo} {row.revision[:12]} {' '.join(row.symbols)}")
         for hit in hits if verdict == "false" else ():
-            print(f"          {hit['path']}:{hit['line']} {hit['rule']} {hit['symbol']}")
+            print(f"          {hit.path}:{hit.line} {hit.rule} {hit.symbol}")
     print()
     for kind, count in counts.items():
         print(kind, ", ".join(f"{number} {verdict}" for verdict, number in sorted(count.items())))
