@@ -24,6 +24,7 @@ __all__ = [
     "is_foldable",
     "is_text",
     "names_in",
+    "no_names",
 ]
 
 MAX_SOURCE = 20_000  # characters of an expression
@@ -57,6 +58,11 @@ def fold_node(node: ast.expr, lookup: Lookup) -> object:
         return _Folder(lookup).value(node)
     except RecursionError as error:
         raise NotFoldable("the expression is too deep") from error
+
+
+def no_names(name: str) -> object:
+    """A `Lookup` that knows no name."""
+    raise NotFoldable(f"{name} is not known")
 
 
 def is_text(value: object) -> TypeGuard[str]:
