@@ -2,6 +2,7 @@
 CG306 discarded comparison."""
 
 import ast
+import gc
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -31,8 +32,15 @@ _HELP = (
 def mirrored(context: Context) -> Iterable[Finding]:
     """CG301 to CG304: expected values that are computed as production computes them."""
     search = _search(context)
-    yield from _copies(context, search)
-    yield from _mirrored_predicates(context, search)
+    # Graphs and trees are millions of objects without cycles; the collector would only walk them.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield from _copies(context, search)
+        yield from _mirrored_predicates(context, search)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _copies(context: Context, search: Search) -> Iterator[Finding]:

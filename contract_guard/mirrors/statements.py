@@ -101,6 +101,13 @@ class Interpreter(Calls):
         if not isinstance(closure.node, ast.Lambda):
             self.block(closure.node.body, self.root)
 
+    def close(self) -> None:
+        """Lets go of all names: frames and the functions defined in them hold one another, and
+        the garbage collector may be paused."""
+        self.root.env.clear()
+        self.module.frame.env.clear()
+        self.assertions.clear()
+
     def _run_double(self, closure: Closure) -> None:
         if isinstance(closure.node, ast.Lambda):
             return

@@ -111,6 +111,7 @@ def trace_function(tree: ast.Module, node: FunctionNode) -> Graph:
     interpreter = Interpreter(module_of(tree), graph, None, inline=False)
     with contextlib.suppress(TooLarge):
         interpreter.run_function(Closure(node, interpreter.module.frame))
+    interpreter.close()
     return graph
 
 
@@ -154,6 +155,7 @@ def run(
     except TooLarge:
         truncated = True
     expectations = tuple(_expectation(a, graph) for a in interpreter.assertions)
+    interpreter.close()
     return Trace(graph, expectations, tuple(_parameters(node, owner)), truncated)
 
 
