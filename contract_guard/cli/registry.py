@@ -1,6 +1,8 @@
 """`contract-guard registry`."""
 
 import difflib
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +11,11 @@ import click
 import msgspec
 
 from contract_guard.cli import options
-from contract_guard.cli.errors import UserError, say
+from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
+from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
 from contract_guard.project.config import find_root, read_config
+from contract_guard.report import Format
 from contract_guard.report.json_format import encode
 from contract_guard.text import line_start, plural, printable
 
@@ -115,6 +119,117 @@ def show(
         f"{plural(risk.modules, 'test module')}, {plural(risk.tests, 'test')} in all; "
         "'contract-guard registry who NAME' shows the places."
     )
+
+
+@command.command("update")
+@options.root
+@options.jobs
+@options.cache_dir
+@options.no_cache
+def update(root: Path | None, jobs: int | None, cache_dir: Path | None, no_cache: bool) -> None:
+    """Write contracts.lock anew from the code as it is.
+
+    It holds what the configuration's `lock` names: by default public constants that tests, or
+    other top-level packages, lean on, with their values and consumers.
+    """
+    registry = _load(root, jobs, cache_dir, no_cache)
+    from contract_guard.project.lock_file import write_lock
+    from contract_guard.registry.lock import contracts
+
+    place = root or find_root(Path())
+    found = contracts(registry, read_config(place).lock)
+    is_new = write_lock(place, found)
+    count = plural(len(found), "contract")
+    click.echo(f"contracts.lock: {count}{'' if is_new else ', as before'}.")
+
+
+@command.command("verify")
+@options.format
+@options.output_file
+@options.root
+@options.jobs
+@options.cache_dir
+@options.no_cache
+@click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
+def verify(
+    format: Format | None,
+    output_file: Path | None,
+    root: Path | None,
+    jobs: int | None,
+    cache_dir: Path | None,
+    no_cache: bool,
+    exit_zero: bool,
+) -> int:
+    """Report where the code and contracts.lock differ (CG501 to CG504).
+
+    Exit codes: 0 they agree, 1 they do not, 2 there is no lock that can be read.
+    """
+    check_writable(output_file)
+    place = root or find_root(Path())
+    from contract_guard.project.lock_file import read_lock
+
+    locked, text = read_lock(place)
+    registry = _load(root, jobs, cache_dir, no_cache)
+    from contract_guard.detectors.locks import lock_findings
+    from contract_guard.project.check import source_lines
+    from contract_guard.project.rules import load_rules
+    from contract_guard.report import Cache, Report, Screen, Summary, render
+
+    findings = lock_findings(registry, locked, text, read_config(place).lock)
+    summary = Summary(
+        files=len(registry.tree.files),
+        lines=0,
+        tests=sum(
+            test.cases
+            for path, facts in registry.facts()
+            if registry.layout.is_test_module(path)
+            for test in facts.pytest.tests
+        ),
+        findings=dict(Counter(finding.rule for finding in findings)),
+        tests_at_risk=0,
+        unresolved={},
+        seconds=0.0,
+        cache=Cache(),
+    )
+    report = Report(
+        findings=tuple(findings),
+        summary=summary,
+        closing=f"{plural(len(locked), 'contract')} in contracts.lock.",
+        sources=source_lines(place, {finding.path for finding in findings}),
+        rules=load_rules(),
+    )
+    to_terminal = output_file is None and sys.stdout.isatty()
+    screen = Screen(width=screen_width(), color=output_file is None and wants_color(sys.stdout))
+    write(render(report, format or ("rich" if to_terminal else "concise"), screen), output_file)
+    return EXIT_FINDINGS if findings and not exit_zero else EXIT_CLEAN
+
+
+@command.command("export")
+@options.output_file
+@options.root
+@options.jobs
+@options.cache_dir
+@options.no_cache
+def export(
+    output_file: Path | None,
+    root: Path | None,
+    jobs: int | None,
+    cache_dir: Path | None,
+    no_cache: bool,
+) -> None:
+    """Write what contracts.lock would hold as JSON, with the place of each consumer."""
+    check_writable(output_file)
+    registry = _load(root, jobs, cache_dir, no_cache)
+    from contract_guard.registry.lock import contracts, places
+
+    patterns = read_config(root or find_root(Path())).lock
+    found = places(registry, patterns)
+    entries = [
+        _entry(registry, producer, found[symbol])
+        for symbol in contracts(registry, patterns)
+        if (producer := registry.producer(symbol)) is not None
+    ]
+    write(encode({"version": 1, "symbols": entries}), output_file)
 
 
 def _load(

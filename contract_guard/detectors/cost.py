@@ -163,7 +163,7 @@ def _of_fixture(context: Context, path: str, fixture: Fixture) -> Iterator[Colle
     layout = context.registry.layout
     home = context.registry.tree.files.get(path)
     own = home.pytest.fixtures if isinstance(home, ModuleFacts) else ()
-    for test_path, facts in context.registry.facts():
+    for test_path, facts in context.registry.whole.facts():
         if test_path != path and path not in layout.conftests(test_path):
             continue
         known = {f.name: f.arguments for f in (*own, *facts.pytest.fixtures)}

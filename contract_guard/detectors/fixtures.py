@@ -33,7 +33,7 @@ def missing_fixtures(context: Context) -> Iterable[Finding]:
     and is not reported."""
     registry = context.registry
     everywhere: dict[str, list[str]] = {}
-    for path, facts in registry.facts():
+    for path, facts in registry.whole.facts():
         for fixture in facts.pytest.fixtures:
             everywhere.setdefault(fixture.name, []).append(path)
     for path, facts in registry.facts():

@@ -17,7 +17,7 @@ from contract_guard.detectors import (
 )
 from contract_guard.detectors.base import Context, Detector
 from contract_guard.detectors.suppress import Suppression, suppressions
-from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.facts.model import Unreadable
 from contract_guard.findings import Finding, Severity
 from contract_guard.registry.index import Registry
 
@@ -115,8 +115,8 @@ def _without_suppressed(
     by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
-    for path, facts in context.registry.tree.files.items():
-        if not isinstance(facts, ModuleFacts) or not facts.has_suppressions:
+    for path, facts in context.registry.facts():
+        if not facts.has_suppressions:
             continue
         comments = suppressions(context.read(path))
         here = by_path.get(path, [])

@@ -31,7 +31,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     `per_file_ignores` are rule ids or prefixes of them (`CG1`). `severity` maps rule ids to a
     level. `dynamic_names` are dotted names that exist although no source shows them.
     `version_predicates` and `patch_wrappers` are dotted names of the project's own functions
-    that test a version or wrap `mock.patch`. `gates` is kept as written.
+    that test a version or wrap `mock.patch`. `lock` are globs of the symbols that contracts.lock
+    holds (empty: public constants across a boundary). `gates` is kept as written.
     """
 
     roots: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     dynamic_names: tuple[str, ...] = ()
     version_predicates: tuple[str, ...] = ()
     patch_wrappers: tuple[str, ...] = ()
+    lock: tuple[str, ...] = ()
     gates: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 

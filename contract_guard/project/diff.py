@@ -18,7 +18,6 @@ from contract_guard.registry.model import Change
 
 if TYPE_CHECKING:
     from contract_guard.detectors.base import Detector
-    from contract_guard.detectors.drift import Side
     from contract_guard.registry.index import Registry
 
 
@@ -97,47 +96,45 @@ class _Comparison:
 
     def diffed(self) -> Diffed:
         # Not needed where the result was kept.
-        from contract_guard.detectors.drift import fresh, join
+        from contract_guard.detectors.drift import join
         from contract_guard.project.culprits import with_commits
         from contract_guard.project.documents import with_documents
         from contract_guard.registry.boundary import across_boundaries
         from contract_guard.registry.compare import compare
-        from contract_guard.registry.former import former_packages
         from contract_guard.registry.impact import ImportGraph
         from contract_guard.registry.index import build
 
         revisions = self._revisions
-        old = self._side(revisions.old)
-        former = former_packages(old.registry, build(revisions.new.tree))
-        new = self._side(revisions.new, former)
-        findings = fresh(new, old)
-        changes = join(compare(old.registry, new.registry), findings, old.registry, new.registry)
+        old = build(revisions.old.tree)
+        new = self._after(old, revisions.new)
+        findings = self._fresh(new, revisions.new, (old, revisions.old))
+        changes = join(compare(old, new), findings, old, new)
         conflicts: tuple[str, ...] = ()
         last = new
         if revisions.needs_merge:
             merged = revisions.merged
             conflicts = merged.conflicts
-            other = self._side(revisions.other)
-            former = former_packages(old.registry, build(merged.state.tree))
-            last = self._side(merged.state, former)
-            only_merged = fresh(last, new, other, old)
+            other = build(revisions.other.tree)
+            last = self._after(old, merged.state)
+            known = ((other, revisions.other), (new, revisions.new), (old, revisions.old))
+            only_merged = self._fresh(last, merged.state, *known)
             findings += only_merged
-            changes = join(changes, only_merged, old.registry, last.registry, "merge")
-        literals = self._literals(revisions.new, new.registry, changes)
+            changes = join(changes, only_merged, old, last, "merge")
+        literals = self._literals(revisions.new, new, changes)
         findings += literals
-        changes = join(changes, literals, old.registry, new.registry)
+        changes = join(changes, literals, old, new)
         changes = with_documents(revisions.repository, revisions.head, changes)
         failing = [f.path for f in findings if f.impact == "collection-error"]
-        graph = ImportGraph(last.registry)
+        graph = ImportGraph(last)
         lost = {failure.path for path in failing for failure in graph.failures(path)}
         tests = [
             graph.collection.lost([path])
-            for path, _ in new.registry.facts()
-            if new.registry.layout.is_test_module(path)
+            for path, _ in new.facts()
+            if new.layout.is_test_module(path)
         ]
         changes, commits = with_commits(
             revisions.repository,
-            across_boundaries(changes, old.registry, last.registry),
+            across_boundaries(changes, old, last),
             [f"{revisions.ancestor}..{revisions.head}", f"{revisions.ancestor}..{revisions.base}"],
         )
         return Diffed(
@@ -146,7 +143,7 @@ class _Comparison:
             findings=tuple(sorted(findings, key=lambda f: (f.sort_key, f.message))),
             lost=graph.collection.lost(sorted(lost)),
             conflicts=conflicts,
-            files=len(new.registry.tree.files),
+            files=len(new.tree.files),
             tests=sum(test.count for test in tests if test is not None),
             old=revisions.ancestor,
             new=None if revisions.is_working_tree else revisions.head,
@@ -162,14 +159,41 @@ class _Comparison:
         detector = partial(former_values, changes=changes)
         return self._run(registry, state, {"CG203"}, [(frozenset({"CG203"}), detector)])
 
-    def _side(self, state: State, former: frozenset[str] = frozenset()) -> "Side":
-        """`former` are packages that the project had before: see `Tree`."""
-        from contract_guard.detectors.drift import BREAKING, Side
-        from contract_guard.detectors.run import DETECTORS
+    @staticmethod
+    def _after(old: "Registry", state: State) -> "Registry":
+        """The registry of what came of `old`: packages that it had are not taken for others."""
+        from contract_guard.registry.former import former_packages
         from contract_guard.registry.index import build
 
-        registry = build(msgspec.structs.replace(state.tree, former=former))
-        return Side(registry, self._run(registry, state, BREAKING, DETECTORS))
+        registry = build(state.tree)
+        former = former_packages(old, registry)
+        if not former:
+            return registry
+        return build(msgspec.structs.replace(state.tree, former=former))
+
+    def _fresh(
+        self, new: "Registry", state: State, *known: "tuple[Registry, State]"
+    ) -> list[Finding]:
+        """What is broken in `new` and in none of `known`. Each registry is asked only after files
+        in which the answer may matter."""
+        from contract_guard.detectors.drift import BREAKING, Side, fresh
+        from contract_guard.detectors.run import DETECTORS
+        from contract_guard.registry.affected import affected_paths
+        from contract_guard.registry.contents import changed_paths
+
+        base = known[0][0].tree
+        paths = affected_paths(base, new.tree, changed_paths(base, new.tree))
+        part = new if paths is None else new.only(paths)
+        found = Side(new, self._run(part, state, BREAKING, DETECTORS))
+        if not found.findings:
+            return []
+        failing = {finding.path for finding in found.findings}
+        sides: list[Side] = []
+        for registry, known_state in known:
+            moved = registry.tree.files.keys() - new.tree.files.keys()
+            asked = registry.only(failing | moved)
+            sides.append(Side(registry, self._run(asked, known_state, BREAKING, DETECTORS)))
+        return fresh(found, *sides)
 
     def _run(
         self,
@@ -189,6 +213,8 @@ class _Comparison:
             ignore=self._ignore,
             per_file_ignores=self._config.per_file_ignores,
             severity=self._config.severity,
+            version_predicates=self._config.version_predicates,
+            patch_wrappers=self._config.patch_wrappers,
             known=rule_ids(),
             unreadable=state.unreadable,
         )

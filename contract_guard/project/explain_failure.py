@@ -52,6 +52,8 @@ def explain(
             rules=BREAKING,
             ignore=config.ignore,
             severity=config.severity,
+            version_predicates=config.version_predicates,
+            patch_wrappers=config.patch_wrappers,
             known=rule_ids(),
             unreadable=snapshot.unreadable,
         )

@@ -83,7 +83,7 @@ class ImportGraph:
     def _edges(self) -> dict[str, list[_Edge]]:
         if self._importers is None:
             self._importers = {}
-            for path, facts in self._registry.facts():
+            for path, facts in self._registry.whole.facts():
                 module = self._registry.module(path)
                 for imp in facts.imports:
                     self._add_import(module, facts, imp)

@@ -3,7 +3,8 @@
 Everything is answered from facts alone, lazily, and kept.
 """
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Collection, Iterable, Sequence
 
 from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.model import Import, ModuleFacts, PatchTarget, Span, Use
@@ -38,6 +39,15 @@ class Registry:
         self.names = Names(self.modules)
         self.members = Members(self.modules, self.names)
         self.values = Values(self.members)
+        self.whole: Registry = self
+        self._paths: Collection[str] | None = None
+
+    def only(self, paths: Collection[str]) -> "Registry":
+        """The same registry, with the same answers, whose `facts` gives `paths` alone: for asking
+        after a few files. `whole` leads back to this one."""
+        part = copy.copy(self)
+        part._paths = frozenset(paths)
+        return part
 
     @property
     def layout(self) -> Layout:
@@ -51,7 +61,7 @@ class Registry:
     def facts(self) -> Iterable[tuple[str, ModuleFacts]]:
         """The project's readable files, by path."""
         for path, facts in self.tree.files.items():
-            if isinstance(facts, ModuleFacts):
+            if isinstance(facts, ModuleFacts) and (self._paths is None or path in self._paths):
                 yield path, facts
 
     def resolve_import(self, path: str, imp: Import) -> Resolution:

@@ -57,12 +57,17 @@ def tests_at_risk(registry: Registry) -> Risk:
     )
 
 
+def is_constant_name(name: str) -> bool:
+    """Whether a name is written as constants are."""
+    return _CONSTANT.match(name) is not None
+
+
 def production_constant(registry: Registry, resolution: Resolution) -> Producer | None:
     """The constant of a module outside of the tests that a name leads to, if it leads to one."""
     producer = resolution.producer
     if producer is None or producer.kind != "assign":
         return None
-    if not _CONSTANT.match(producer.symbol.partition(":")[2]):
+    if not is_constant_name(producer.symbol.partition(":")[2]):
         return None
     if not producer.origin and registry.layout.is_test(producer.path):
         return None

@@ -1,0 +1,1 @@
+LIMIT = 6  # expect: CG503 pkg.constants:LIMIT

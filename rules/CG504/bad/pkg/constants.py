@@ -1,0 +1,1 @@
+BOUND = 5  # expect: CG504 pkg.constants:LIMIT
