@@ -5,7 +5,7 @@ that one value serves every place and every revision in which the same bytes sta
 to one another by index: `scope` into `ModuleFacts.scopes`, `guard` into `ModuleFacts.guards`,
 `imported` into `ModuleFacts.imports`.
 
-Bump `SCHEMA` whenever a field is added, removed or given another meaning: it is part of the
+Bump `SCHEMA` whenever the same bytes would give other facts than before: it is part of the
 cache key.
 """
 
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 4
+SCHEMA = 5
 
 
 class Span(NamedTuple):
