@@ -11,6 +11,7 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import torch
@@ -114,10 +115,11 @@ def table_rows() -> list[tuple[str, str, str]]:
 
 
 def _sources(name: str) -> tuple[str, ...]:
-    if importlib.util.find_spec("vllm") is None:
+    spec = importlib.util.find_spec("vllm")
+    if spec is None or not spec.submodule_search_locations:
         return ()
-    spec = importlib.util.find_spec(_ROUTER + _KERNELS[name].module)
-    return (spec.origin,) if spec is not None and spec.origin else ()
+    parts = f"{_ROUTER}{_KERNELS[name].module}".split(".")[1:]
+    return (str(Path(spec.submodule_search_locations[0], *parts).with_suffix(".py")),)
 
 
 def _build(name: str, shape: GateShape) -> Gate:
