@@ -4,8 +4,8 @@
 
 DIR holds git clones by the name of their repository (`flashinfer`, `vllm-ascend`, ...). Each case
 that can be replayed is checked at the commit that broke it, in a temporary directory, from
-`git archive`; cases without such a commit just before they were repaired, those that are still open, and the open
-references, at the newest commit.
+`git archive`; cases without such a commit just before they were repaired; those that are still
+open, and the open references, at the newest commit.
 `--against vllm-ascend vllm==0.33.0 PATH` gives the sources of the other package that the cases of
 a plug-in repository need.
 
@@ -75,7 +75,7 @@ def case_rows(path: Path) -> Iterator[Row | str]:
         if isinstance(commit, dict) and (fixed or not expected["report"]):
             revision = str(commit["sha"])
         elif expected["report"] and fixed:
-            revision = f"{fixed['sha']}^"
+            revision = str(fixed["sha"]) + "^"
         places = [(expected.get("file"), expected.get("line"))] if expected.get("file") else []
         symbols = [expected["symbol"]] if expected.get("symbol") else []
         if not expected["report"]:
