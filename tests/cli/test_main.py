@@ -95,6 +95,23 @@ def test_reader_of_the_pipe_gone() -> None:
     assert process.wait() == 2
 
 
+def test_what_the_extra_installs_is_named(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    def import_module(name: str) -> object:
+        raise error
+
+    monkeypatch.setattr(main_module.importlib, "import_module", import_module)
+    assert run("gate", "run") == (
+        2,
+        "",
+        "contract-guard: 'gate' needs torch, which is not installed: "
+        "pip install 'contract-guard[gate]'\n",
+    )
+    error.name = "msgspec"
+    assert "internal fault: ModuleNotFoundError" in run("gate", "run").err
+
+
 def test_rules_lists_all(run) -> None:
     done = run("rules")
     assert done.code == 0
