@@ -66,6 +66,8 @@ def copied_literals(context: Context) -> Iterable[Finding]:
             ]
             if len(symbols) != 1 or symbols[0].partition(":")[2] in patched:
                 continue
+            if _is_loaded_beside(facts, literal.scope, symbols[0].partition(":")[2]):
+                continue  # compared with the constant: it cannot stay behind unseen
             yield context.finding(
                 "CG203",
                 "note",
@@ -76,6 +78,14 @@ def copied_literals(context: Context) -> Iterable[Finding]:
                 "import the constant, or say in a comment that the value itself is the contract",
                 identity=literal.value,
             )
+
+
+def _is_loaded_beside(facts: ModuleFacts, scope: int, name: str) -> bool:
+    """Whether the scope loads an import of this name, or an attribute of it."""
+    return any(
+        load.scope == scope and any(facts.imports[i].name == name for i in load.imported)
+        for load in facts.loads
+    ) or any(use.scope == scope and use.chain[-1] == name for use in facts.uses)
 
 
 def production_modules(context: Context, path: str, facts: ModuleFacts) -> list[Module]:

@@ -12,3 +12,7 @@ def test_image():
 @patch("pkg.constants.PATCHED", 32768)
 def test_patched():
     assert not is_image(32768)
+
+
+def test_the_value_itself_is_the_contract():
+    assert IMAGE_SENTINEL == 128815
