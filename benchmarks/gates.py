@@ -11,6 +11,7 @@ that the device was busy (CUDA only, from torch's profiler, in a second and shor
 """
 
 import argparse
+import gc
 import json
 import resource
 import sys
@@ -25,7 +26,7 @@ import torch
 
 from contract_guard.gates.adapters import all_adapters
 from contract_guard.gates.device import device_name, usable
-from contract_guard.gates.model import GateAdapter, GateRun
+from contract_guard.gates.model import Gate, GateAdapter, GateRun, GateShape
 from contract_guard.gates.runner import run_gate
 from contract_guard.gates.settings import Settings, settings_for
 
@@ -40,13 +41,27 @@ def memory_mib(device: str) -> tuple[float, float]:
 
 
 def kernel_seconds(adapter: GateAdapter, settings: Settings) -> tuple[float, float]:
-    """Time that the device was busy, and the wall clock without the profiler, for one run."""
+    """Time that the device was busy, and the wall clock without the profiler and without building
+    the gate, for one run after one to warm up."""
     from torch.profiler import ProfilerActivity, profile
 
+    building = 0.0
+
+    def build(shape: GateShape) -> Gate:
+        nonlocal building
+        begin = time.perf_counter()
+        gate = adapter.build(shape)
+        torch.cuda.synchronize()
+        building += time.perf_counter() - begin
+        return gate
+
+    timed = replace(adapter, build=build)
+    run_gate(timed, settings)
+    building = 0.0
     started = time.perf_counter()
-    run_gate(adapter, settings)
+    run_gate(timed, settings)
     torch.cuda.synchronize()
-    wall = time.perf_counter() - started
+    wall = time.perf_counter() - started - building
     with profile(activities=[ProfilerActivity.CUDA]) as record:
         run_gate(adapter, settings)
         torch.cuda.synchronize()
@@ -137,6 +152,7 @@ def soak(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
     turn = 0
     while time.perf_counter() < end:
         run_gate(planted.adapter(), settings_for(arguments.device, arguments.rows, turn))
+        gc.collect()
         resident, on_device = memory_mib(arguments.device)
         if turn % 5 == 0:
             print(f"run {turn}: peak resident {resident:.0f} MiB, device {on_device:.0f} MiB")

@@ -9,6 +9,7 @@ otherwise for another number of rows.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
+import functools
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -269,7 +270,7 @@ def graph_replay(trial: Trial) -> "Tensor":
     _needs_rows_apart(trial)
     order = _token_permutation(trial)
     static = tensors.take(trial.inputs, order)
-    stream = torch.cuda.Stream(trial.output.dense.device)
+    stream = _side_stream(str(trial.output.dense.device))
     stream.wait_stream(torch.cuda.current_stream(trial.output.dense.device))
     graph = torch.cuda.CUDAGraph()
     try:
@@ -326,6 +327,12 @@ def _tensors(batch: GateInputs) -> "Iterator[Tensor]":
     for tensor in (batch.hidden, batch.logits, batch.input_ids, batch.padding, batch.state):
         if tensor is not None:
             yield tensor
+
+
+@functools.lru_cache(maxsize=8)
+def _side_stream(device: str) -> torch.cuda.Stream:
+    # Each new stream takes a workspace of its own for matrix products, and keeps it.
+    return torch.cuda.Stream(device)
 
 
 def _token_permutation(trial: Trial) -> "Tensor":

@@ -419,11 +419,11 @@ def _ordinary(case: Case, tokens: int, device: torch.device) -> "Tensor":
     """Tokens [T] of the case on which ties are not to be expected."""
     if case.has_ties():
         return torch.zeros(tokens, dtype=torch.bool, device=device)
-    place = torch.arange(tokens, device=device)
-    if case.keep is not None:
-        place = torch.tensor(case.keep, device=device)
-    plain = torch.tensor([kind not in TIE_ROWS for kind in case.kinds], device=device)
-    return plain[place % len(case.kinds)]
+    # Filled by slices: a list that is sent to a GPU makes the host wait for it.
+    plain = torch.zeros(case.tokens, dtype=torch.bool, device=device)
+    for offset, kind in enumerate(case.kinds):
+        plain[offset :: len(case.kinds)] = kind not in TIE_ROWS
+    return plain if case.keep is None else plain[list(case.keep)]
 
 
 def _is_coarse(trial: Trial) -> bool:

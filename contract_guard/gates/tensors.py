@@ -7,6 +7,8 @@ draw different numbers from one seed. Whole batches are made even where only som
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
+import functools
+
 import torch
 
 from contract_guard.gates.case import Case
@@ -232,11 +234,16 @@ def _ids(
     if case.ids == "sweep":
         return (case.first_id + torch.arange(rows, device=device)) % count
     if case.ids == "boundary" and boundaries:
-        near = torch.tensor(boundaries, device=device)
+        near = _near(boundaries, str(device))
         picked = torch.randint(len(boundaries), (rows,), generator=generator, device=device)
         step = torch.randint(-2, 3, (rows,), generator=generator, device=device)
         return (near[picked] + step).clamp(0, count - 1)
     return torch.randint(count, (rows,), generator=generator, device=device)
+
+
+@functools.lru_cache(maxsize=8)
+def _near(boundaries: tuple[int, ...], device: str) -> torch.Tensor:
+    return torch.tensor(boundaries, device=device)
 
 
 def _padding(kind: str, rows: int, generator: torch.Generator) -> torch.Tensor:
