@@ -27,6 +27,8 @@ def dead_guards(context: Context) -> Iterable[Finding]:
                 continue
             if imp.form != "importorskip" and not _is_dead(facts, imp, resolution):
                 continue
+            if _has_substitute(facts, imp):
+                continue
             site = Site(path, facts, imp.span, imp.statement, imp.scope, imp.guard)
             yield _finding(context, site, imp, resolution)
 
@@ -40,6 +42,17 @@ def _is_dead(facts: ModuleFacts, imp: Import, resolution: Resolution) -> bool:
         return False
     error = "ModuleNotFoundError" if resolution.missing_module else "ImportError"
     return guards.caught(facts, imp.guard, error)
+
+
+def _has_substitute(facts: ModuleFacts, imp: Import) -> bool:
+    """Whether a handler imports the same name from elsewhere: nothing is skipped then, and the
+    file is written for both places."""
+    return any(
+        other.bound == imp.bound
+        and any(g.kind == "except" for g in guards.chain(facts, other.guard))
+        for other in facts.imports
+        if other is not imp and imp.bound
+    )
 
 
 def _finding(context: Context, site: Site, imp: Import, resolution: Resolution) -> Finding:

@@ -7,3 +7,8 @@ try:
     from pkg._speedups import fast
 except ImportError:
     fast = None
+
+try:
+    from pkg.older import Engine
+except ImportError:
+    from pkg.engine import Engine
