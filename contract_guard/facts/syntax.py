@@ -14,9 +14,10 @@ _PYTHON_2_MESSAGES = (
 _PYTHON_2_LINES = re.compile(
     r"""^\s*(?:print\s+(?:["'\w%]|>>)
         |exec\s+["'\w].*(?:\bin\b|$)
-        |raise\s+[\w.]+\s*,\s*\S
+        |raise\s+[\w.\[\]]+\s*,\s*\S
+        |def\s+\w+\s*\(.*[(,]\s*\(
         |except\s+[\w.()\s,]+,\s*\w+\s*:)
-        |\b0[0-7]+\b|\b\d+[lL]\b|<>|`[^`]*`|\bur["']""",
+        |\b0[0-7]+\b|\b\d+[lL]\b|\b0[xX][\da-fA-F]+[lL]\b|<>|`[^`]*`|\bur["']""",
     re.VERBOSE,
 )
 # What the line at fault looks like -> the first Python that accepts it, and its name.
@@ -33,6 +34,8 @@ _NEWER: tuple[tuple[re.Pattern[str], tuple[int, int], str], ...] = (
     (re.compile(r"^\s*except\s*\*?\s*[\w.]+\s*,"), (3, 14), "except without parentheses"),
     (re.compile(r"""\b(?:[tT][rR]?|[rR][tT])(?:"|')"""), (3, 14), "template string"),
 )
+# `except OSError, error:` binds a name in Python 2; exception types are seldom in small letters.
+_NAMES_THE_ERROR = re.compile(r"^\s*except\s+[\w.]+\s*,\s*[a-z_][a-z_0-9]*\s*:")
 _NEW_FSTRING = re.compile(r"""\b(?:[fF][rR]?|[rR][fF])(?:"|')""")
 
 
@@ -51,7 +54,10 @@ def explain_syntax_error(error: SyntaxError, text: str) -> Unreadable:
     needed = _newer_python(message, at_fault)
     if needed is not None and needed[0] > sys.version_info[:2]:
         (major, minor), what = needed
-        if what != "except without parentheses" or not _speaks_python_2(text):
+        old = what == "except without parentheses" and (
+            _NAMES_THE_ERROR.search(at_fault) is not None or _speaks_python_2(text)
+        )
+        if not old:
             return Unreadable("newer-python", f"{what} needs Python {major}.{minor}", line, column)
     if sys.version_info < (3, 12) and _may_be_new_fstring(message, at_fault):
         return Unreadable("newer-python", f"{message}; Python 3.12 may accept it", line, column)

@@ -74,6 +74,10 @@ def test_nul_bytes_have_a_place() -> None:
         b"x = 10L\n",
         b"if a <> b: pass\n",
         b"x = `y`\n",
+        b"try:\n    pass\nexcept OSError, why:\n    pass\n",
+        b"x = 0xFFL\n",
+        b"def f(a, (b, c)): pass\n",
+        b"raise info[0], info[1]\n",
     ],
 )
 def test_python_2(source: bytes) -> None:
