@@ -12,7 +12,8 @@ from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
 from contract_guard.project.config import find_root, read_config
-from contract_guard.project.diff import Diffed, diff
+from contract_guard.project.diff import Diffed, diff, diff_releases
+from contract_guard.project.places import is_release
 from contract_guard.report import Cache, Format, Report, Screen, Summary, render
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ _LEVELS: tuple[FailOn, ...] = get_args(FailOn)
     "--no-merge",
     is_flag=True,
     help="Compare BASE and HEAD as they stand, without their common ancestor and their merge.",
+)
+@click.option(
+    "--consumers",
+    multiple=True,
+    metavar="DIR|DIST==VERSION",
+    help="Also what the change does to another project that imports this one.",
 )
 @options.format
 @options.output_file
@@ -57,6 +64,7 @@ def command(
     head: str | None,
     explain: str | None,
     no_merge: bool,
+    consumers: tuple[str, ...],
     format: Format | None,
     output_file: Path | None,
     root: Path | None,
@@ -75,6 +83,8 @@ def command(
     only when both are merged is reported too. Places that still agree by name but may no longer
     agree in meaning are listed as silent.
 
+    BASE and HEAD may be two releases: vllm==0.32.0 vllm==0.33.0.
+
     Exit codes: 0 nothing breaks, 1 a consumer that was not updated breaks, 2 could not compare.
     """
     started = time.perf_counter()
@@ -92,18 +102,31 @@ def command(
         return EXIT_CLEAN
     if base is None:
         raise click.UsageError("Missing argument 'BASE'", click.get_current_context())
+    cache = options.chosen_cache(cache_dir, no_cache)
     with progress("contract-guard: comparing", wanted=not quiet):
-        diffed = diff(
-            place,
-            read_config(place),
-            base,
-            head,
-            merge=not no_merge,
-            select=select,
-            ignore=ignore,
-            jobs=jobs,
-            cache_dir=options.chosen_cache(cache_dir, no_cache),
-        )
+        if head is not None and is_release(base) and is_release(head):
+            diffed = diff_releases(
+                base,
+                head,
+                consumers=consumers,
+                select=select,
+                ignore=ignore,
+                jobs=jobs,
+                cache_dir=cache,
+            )
+        else:
+            diffed = diff(
+                place,
+                read_config(place),
+                base,
+                head,
+                merge=not no_merge,
+                consumers=consumers,
+                select=select,
+                ignore=ignore,
+                jobs=jobs,
+                cache_dir=cache,
+            )
     for warning in diffed.warnings:
         say(f"warning: {warning}")
     to_terminal = output_file is None and sys.stdout.isatty()

@@ -5,12 +5,22 @@ from pathlib import Path
 
 from contract_guard.errors import UserError
 
+_ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
 
 def checked_root(root: Path) -> Path:
     """As an absolute path. Raises UserError where it is no directory."""
     if not root.is_dir():
         raise UserError(f"{root}: {'not a directory' if root.exists() else 'no such directory'}")
     return root.absolute()
+
+
+def is_release(text: str) -> bool:
+    """Whether the text names a release: `DIST==VERSION`, or an archive that is there."""
+    name, equals, version = text.partition("==")
+    if equals and name.strip() and version.strip():
+        return True
+    return text.endswith(_ARCHIVES) and Path(text).is_file()
 
 
 def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:

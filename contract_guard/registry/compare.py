@@ -5,7 +5,7 @@ values alone; which of its consumers fail is the matter of detectors.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -31,14 +31,16 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 GOING: frozenset[ChangeKind] = frozenset({"removed", "renamed", "moved", "visibility-changed"})
 
 
-def compare(old: Registry, new: Registry) -> tuple[Change, ...]:
-    """Every change to a contract from `old` to `new`, by symbol.
+def compare(old: Registry, new: Registry, *, downstream: bool = False) -> tuple[Change, ...]:
+    """Every change to a contract from `old` to `new`, by symbol; with `downstream`, of whatever
+    another project may name.
 
     Consumers are the places outside of the defining module: at `new`, and those that named the
     symbol at `old` and no longer do (`updated`). Their impact is "silent": nothing here tells
     which of them fail.
     """
-    return tuple(_Comparison(old, new).changes())
+    changes = _Comparison(old, new).changes()
+    return tuple(change for change in changes if change.consumers or downstream)
 
 
 class _Comparison:
@@ -52,11 +54,8 @@ class _Comparison:
     def changes(self) -> Iterator[Change]:
         found = [*self._modules(), *self._names(), *self._derived()]
         found += rule_changes(self.old, self.new, self.paths, {c.symbol for c in found})
-        consumers = _Consumers(self, found)
-        for change in sorted(found, key=lambda change: (change.symbol, change.kind)):
-            places = consumers.of(change)
-            if places or change.consumers:
-                yield msgspec.structs.replace(change, consumers=(*change.consumers, *places))
+        found = with_consumers(found, self.old, self.new, self.paths)
+        yield from sorted(found, key=lambda change: (change.symbol, change.kind))
 
     def _modules(self) -> Iterator[Change]:
         """Modules that are gone, and what took their place."""
@@ -234,26 +233,37 @@ def _by_module(definitions: Mapping[str, Definition]) -> dict[str, list[Definiti
     return found
 
 
+def with_consumers(
+    changes: Iterable[Change], old: Registry, new: Registry, paths: Collection[str] = ()
+) -> list[Change]:
+    """The changes, in the same order, with who names their symbols in the registries' own files.
+    `paths` are those of the files that differ: their consumers count as updated."""
+    changes = list(changes)
+    consumers = _Consumers(old, new, paths, changes)
+    return [msgspec.structs.replace(c, consumers=(*c.consumers, *consumers.of(c))) for c in changes]
+
+
 class _Consumers:
     """Who names the changed symbols, at both revisions, found in one pass over each."""
 
-    def __init__(self, comparison: _Comparison, changes: Sequence[Change]) -> None:
-        self._paths = comparison.paths
+    def __init__(
+        self, old: Registry, new: Registry, paths: Collection[str], changes: Sequence[Change]
+    ) -> None:
+        self._paths = paths
         going = [change for change in changes if change.kind in GOING]
-        self._before = _index(comparison.old, going)
-        self._after = _index(comparison.new, changes)
+        self._before = _index(old, going)
+        self._after = _index(new, changes)
 
     def of(self, change: Change) -> tuple[Consumer, ...]:
         found = list(self._after.get(change.symbol, ()))
-        consumers = [self._consumer(c, updated=c.path in self._paths) for c in found]
         if change.kind in GOING:
             here = {(c.path, c.form) for c in found}
             was = [c for c in self._before.get(change.symbol, ()) if (c.path, c.form) not in here]
             now = {(c.path, c.form): c for c in self._after.get(change.replacement or "", ())}
             places = [now.get((c.path, c.form), c) for c in was]
             followed = {(c.path, c.form, c.span.line): c for c in places}
-            consumers += [self._consumer(c, updated=True) for c in followed.values()]
-        return tuple(consumers)
+            found += followed.values()
+        return tuple(self._consumer(c, updated=c.path in self._paths) for c in found)
 
     @staticmethod
     def _consumer(found: Consumption, *, updated: bool) -> Consumer:

@@ -7,7 +7,7 @@ import pytest
 
 from contract_guard.errors import UserError
 from contract_guard.project.config import Config
-from contract_guard.project.diff import Diffed, diff
+from contract_guard.project.diff import Diffed, diff, diff_releases
 
 Git = Callable[..., str]
 Write = Callable[[Mapping[str, str | bytes]], Path]
@@ -232,3 +232,36 @@ def test_documents_that_name_what_is_gone(root: Path, commit) -> None:
         ("docs/use.md", 1, "document", "silent", False),
         ("pyproject.toml", 2, "document", "silent", False),
     ]
+
+
+def test_a_project_downstream(root: Path, commit, tmp_path: Path) -> None:
+    other = tmp_path / "plugin"
+    (other / "tests").mkdir(parents=True)
+    (other / "plugin.py").write_text("from pkg.ids import PAD, END\n")
+    (other / "tests" / "test_p.py").write_text("import plugin\ndef test_p(): ...\n")
+    base = commit(START)
+    head = commit({"pkg/ids.py": "END = 5\n"})
+    found = diff(root, Config(), base, head, consumers=[str(other)])
+    assert consumers_of(found, "pkg.ids:PAD") == [
+        (f"{other}/plugin.py", 1, "import", "collection-error", False)
+    ]
+    assert consumers_of(found, "pkg.ids:END") == [
+        (f"{other}/plugin.py", 1, "import", "silent", False)
+    ]
+    assert found.lost is not None
+    assert found.lost.ids == (f"{other}/tests/test_p.py::test_p",)
+    assert diff(root, Config(), base, head).changes == ()
+
+
+def test_two_releases(tmp_path: Path) -> None:
+    places: list[str] = []
+    for name, source in {"one": "PAD = 3\n", "two": "\n"}.items():
+        place = tmp_path / name
+        (place / "pkg").mkdir(parents=True)
+        (place / "pkg" / "__init__.py").write_text(source)
+        (place / "tests").mkdir()
+        (place / "tests" / "test_a.py").write_text("from pkg import PAD\ndef test_a(): ...\n")
+        places.append(str(place))
+    found = diff_releases(*places, cache_dir=None)
+    assert broken(found) == [("pkg:PAD", "tests/test_a.py", "collection-error", "change")]
+    assert (found.old, found.new) == tuple(places)
