@@ -28,10 +28,16 @@ def spec(k: int = 2, **more: object) -> GateSpec:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "bits"), [("bfloat16", 8), ("float16", 11), ("float32", 24), ("float64", 53)]
+    ("dtype", "half_the_spacing"),
+    [
+        ("bfloat16", 0.00390625),
+        ("float16", 0.00048828125),
+        ("float32", 5.960464477539063e-08),
+        ("float64", 1.1102230246251565e-16),
+    ],
 )
-def test_unit_roundoff_is_half_the_spacing_at_1(dtype: str, bits: int) -> None:
-    assert unit_roundoff(dtype) == 2.0**-bits
+def test_unit_roundoff_is_half_the_spacing_at_1(dtype: str, half_the_spacing: float) -> None:
+    assert unit_roundoff(dtype) == half_the_spacing
 
 
 def test_narrowest_dtype_has_the_fewest_significand_bits() -> None:
