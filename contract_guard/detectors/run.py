@@ -8,6 +8,7 @@ import pathspec
 
 from contract_guard.detectors import (
     constants,
+    divergent,
     fixtures,
     guards,
     hygiene,
@@ -34,6 +35,8 @@ DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG204"}), constants.pinned_constants),
     (frozenset({"CG301", "CG302", "CG303", "CG304"}), mirrors.mirrored),
     (frozenset({"CG306"}), mirrors.discarded_comparisons),
+    (frozenset({"CG401"}), divergent.divergent_constants),
+    (frozenset({"CG402"}), divergent.divergent_rules),
     (frozenset({"CG903"}), hygiene.unreadable),
 )
 RULES: frozenset[str] = frozenset({"CG901"}).union(*(rules for rules, _ in DETECTORS))

@@ -8,6 +8,7 @@ from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.model import ModuleFacts, Predicate
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change, Consumer, Place
+from contract_guard.registry.risk import is_constant_name
 from contract_guard.registry.value_sets import Ranges, is_finite, literal, overlap, value_set
 
 
@@ -36,6 +37,8 @@ def rules_of(registry: Registry, path: str) -> Iterator[Rule]:
 def _constants(registry: Registry, path: str, predicate: Predicate) -> frozenset[str]:
     found: set[str] = set()
     for name in predicate.names:
+        if not is_constant_name(name.rpartition(".")[2]):
+            continue
         producer = registry.resolve_name(path, name).producer
         if producer is not None and producer.kind == "assign":
             found.add(producer.symbol)

@@ -1,0 +1,156 @@
+"""CG401 divergent constants and CG402 divergent rules: two places of production that do not agree
+with each other."""
+
+from collections.abc import Iterable, Sequence
+
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.fold import NotFoldable
+from contract_guard.facts.literals import is_distinctive_int, is_distinctive_text
+from contract_guard.facts.model import Binding, ModuleFacts
+from contract_guard.findings import Finding, Related
+from contract_guard.registry.layout import parent
+from contract_guard.registry.modules import Module
+from contract_guard.registry.risk import is_constant_name
+from contract_guard.registry.rules import Rule, rules_of
+from contract_guard.registry.value_sets import is_finite, literal, overlap
+
+
+def divergent_constants(context: Context) -> Iterable[Finding]:
+    """CG401: modules of one package define a constant of one name, each once and always, with
+    different values of a kind that nobody chooses by chance.
+
+    A warning where one module takes the name from both.
+    """
+    found: dict[tuple[str, str], list[tuple[Module, Binding, object]]] = {}
+    for path, _ in context.registry.facts():
+        if context.registry.layout.is_loose(path):
+            continue  # tests, and scripts that each run alone
+        module = context.registry.module(path)
+        for name, bindings in module.bindings.items():
+            binding = bindings[0]
+            if len(bindings) > 1 or binding.kind != "assign" or binding.guard >= 0:
+                continue
+            if not _is_telling(name):
+                continue
+            value = _value(context, module, name)
+            if value is not None:
+                place = (parent(path), name)
+                found.setdefault(place, []).append((module, binding, value))
+    for (_, name), places in sorted(found.items()):
+        if len({value for _, _, value in places}) > 1:
+            yield _divergent(context, name, places)
+
+
+def _is_telling(name: str) -> bool:
+    """Several words: one alone (`SIZE`) may mean another thing in each module."""
+    return is_constant_name(name) and name.strip("_").count("_") >= 1
+
+
+def _value(context: Context, module: Module, name: str) -> object:
+    """A distinctive value, None for any other."""
+    try:
+        value = context.registry.value_of(f"{module.name}:{name}")
+    except NotFoldable:
+        return None
+    if type(value) is int and is_distinctive_int(value):
+        return value
+    return value if isinstance(value, str) and is_distinctive_text(value) else None
+
+
+def _divergent(
+    context: Context, name: str, places: Sequence[tuple[Module, Binding, object]]
+) -> Finding:
+    first, binding, value = places[0]
+    facts = first.facts
+    assert facts is not None
+    others = [place for place in places if place[2] != value]
+    listed = ", ".join(f"{other!r} in `{module.name}`" for module, _, other in others)
+    takers = _takers(context, name, {module.name for module, _, _ in places})
+    reach = f"; `{takers[0]}` takes it from both" if takers else ""
+    return context.finding(
+        "CG401",
+        "warning" if takers else "note",
+        Site(first.path, facts, binding.span, binding.statement, 0, binding.guard),
+        f"{first.name}:{name}",
+        f"`{name}` is {value!r} here and {listed}{reach}",
+        "keep one definition, and import it; or give each a name of its own",
+        related=tuple(
+            Related(m.path, b.span.line, b.span.end_line, "", f"`{name}` is {v!r}")
+            for m, b, v in others
+        ),
+    )
+
+
+def _takers(context: Context, name: str, modules: set[str]) -> list[str]:
+    """Files that import the name from two of the modules."""
+    found: list[str] = []
+    for path, facts in context.registry.facts():
+        here = context.registry.module(path)
+        sources = {
+            module.name
+            for imp in facts.imports
+            if imp.name == name
+            for module in context.registry.modules.locate_import(here, imp).modules[:1]
+        }
+        if len(sources & modules) > 1:
+            found.append(path)
+    return found
+
+
+def divergent_rules(context: Context) -> Iterable[Finding]:
+    """CG402: predicates of production over one constant, a distinctive id, that accept different
+    sets of values around it."""
+    by_constant: dict[str, list[Rule]] = {}
+    for path, facts in context.registry.facts():
+        if facts.predicates and not context.registry.layout.is_test(path):
+            for rule in rules_of(context.registry, path):
+                if is_finite(rule.accepts) and _is_sentinel(rule):
+                    for constant in rule.constants:
+                        by_constant.setdefault(constant, []).append(rule)
+    seen: set[tuple[str, int]] = set()
+    for constant, rules in sorted(by_constant.items()):
+        first = rules[0]
+        others = [
+            rule
+            for rule in rules
+            if rule.accepts != first.accepts and overlap(rule.accepts, first.accepts)
+        ]
+        place = (first.path, first.predicate.span.line)
+        if others and place not in seen:
+            seen.add(place)
+            yield _divergent_rule(context, constant, first, others)
+
+
+def _is_sentinel(rule: Rule) -> bool:
+    return bool(rule.accepts) and is_distinctive_int(int(rule.accepts[0][0]))
+
+
+def _divergent_rule(
+    context: Context, constant: str, first: Rule, others: Sequence[Rule]
+) -> Finding:
+    facts = context.registry.tree.files[first.path]
+    assert isinstance(facts, ModuleFacts)
+    predicate = first.predicate
+    listed = ", ".join(sorted({literal(rule.accepts) for rule in others}))
+    return context.finding(
+        "CG402",
+        "note",
+        Site(
+            first.path, facts, predicate.span, predicate.statement, predicate.scope, predicate.guard
+        ),
+        constant,
+        f"this rule over `{constant}` accepts {literal(first.accepts)}, and another {listed}",
+        "call one function for the rule in both places, if they mean the same",
+        related=tuple(_related(context, rule) for rule in others),
+    )
+
+
+def _related(context: Context, rule: Rule) -> Related:
+    facts = context.registry.tree.files[rule.path]
+    qualname = ""
+    if isinstance(facts, ModuleFacts):
+        qualname = facts.scopes[rule.predicate.scope].qualname
+    span = rule.predicate.span
+    return Related(
+        rule.path, span.line, span.end_line, qualname, f"accepts {literal(rule.accepts)}"
+    )

@@ -1,0 +1,2 @@
+IMAGE_PAD_ID = 129257
+MODEL_NAME = "org/Model-35"

@@ -1,0 +1,1 @@
+MODEL_ID = "org/Model-30B-A3B"

@@ -1,0 +1,1 @@
+MODEL_ID = "org/Other-70B-It"
