@@ -84,8 +84,9 @@ def check_form(output: GateOutput, inputs: GateInputs, experts: int) -> None:
         raise GateFault(f"weights of dtype {output.dense.dtype}")
 
 
-def judge(gate: Gate, inputs: GateInputs, output: GateOutput) -> Judgement:
-    """The oracle's view of the gate's output: what its choice is worth, and the error bounds."""
+def judge(gate: Gate, inputs: GateInputs, output: GateOutput, tolerance: float = 1.0) -> Judgement:
+    """The oracle's view of the gate's output: what its choice is worth, and the error bounds, times
+    `tolerance`."""
     spec, parameters = gate.spec, gate.parameters
     ids = _chosen_ids(gate, output)
     if output.logits is None or spec.linear.kind == "none":
@@ -96,13 +97,13 @@ def judge(gate: Gate, inputs: GateInputs, output: GateOutput) -> Judgement:
         name = spec.linear.output_dtype if spec.linear.kind != "none" else _name(given.dtype)
         return Judgement(
             truth,
-            bounds(spec, parameters, truth, error, name),
+            _widened(bounds(spec, parameters, truth, error, name), tolerance),
             torch.zeros_like(truth.fixed),
-            error,
+            tolerance * error,
             own_logits=False,
         )
     linear = oracle(spec, parameters, inputs, ids)
-    error = logit_error(spec, parameters, inputs, linear)
+    error = tolerance * logit_error(spec, parameters, inputs, linear)
     limit = torch.finfo(getattr(torch, spec.linear.output_dtype)).max / 2
     off = (output.logits.double() - linear.logits).abs() > error
     # Sums beyond the range of the dtype may become anything.
@@ -114,7 +115,7 @@ def judge(gate: Gate, inputs: GateInputs, output: GateOutput) -> Judgement:
     truth = oracle(spec, parameters, own, ids)
     exact = torch.zeros_like(truth.logits)
     own_bounds = bounds(spec, parameters, truth, exact, _name(output.logits.dtype))
-    return Judgement(truth, own_bounds, logits_bad, error, own_logits=True)
+    return Judgement(truth, _widened(own_bounds, tolerance), logits_bad, error, own_logits=True)
 
 
 def between_runs(gate: Gate, judgement: Judgement) -> Judgement:
@@ -127,11 +128,14 @@ def between_runs(gate: Gate, judgement: Judgement) -> Judgement:
     return replace(judgement, bounds=wider)
 
 
-def compare(gate: Gate, inputs: GateInputs, output: GateOutput) -> Comparison:
-    """Judges one batch. Raises `GateFault` where the output is no routing of it."""
+def compare(
+    gate: Gate, inputs: GateInputs, output: GateOutput, tolerance: float = 1.0
+) -> Comparison:
+    """Judges one batch, by the error bound times `tolerance`. Raises `GateFault` where the output
+    is no routing of it."""
     spec = gate.spec
     check_form(output, inputs, spec.experts)
-    judgement = judge(gate, inputs, output)
+    judgement = judge(gate, inputs, output, tolerance)
     truth, bound = judgement.truth, judgement.bounds
     chosen = output.chosen
 
@@ -215,6 +219,15 @@ def same_routing(first: GateOutput, second: GateOutput, judgement: Judgement) ->
     unlike = a.isfinite() != b.isfinite()
     weights_differ = ((apart & a.isfinite() & b.isfinite()) | unlike).any(-1)
     return torch.where(exchanged, near & ~truth.fixed, ~weights_differ) | bound.overflow
+
+
+def _widened(bound: Bounds, factor: float) -> Bounds:
+    return replace(
+        bound,
+        choice=bound.choice * factor,
+        weights=bound.weights * factor,
+        inner=bound.inner * factor,
+    )
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -234,14 +234,15 @@ class Session:
         tensors.load(case, gate)
         batch = tensors.inputs(case, gate, self._boundaries)
         output = gate.call(batch)
-        return Trial(gate, case, batch, output, compare(gate, batch, output))
+        judged = compare(gate, batch, output, self._settings.tolerance)
+        return Trial(gate, case, batch, output, judged)
 
     def _mirrored(self, trial: Trial) -> Trial | None:
         """The same batch with the mirror's expectation in place of the gate's output."""
         if self._mirror is None:
             return None
         expected = self._mirror.run(trial.gate, trial.inputs)
-        judged = compare(trial.gate, trial.inputs, expected)
+        judged = compare(trial.gate, trial.inputs, expected, self._settings.tolerance)
         return replace(trial, output=expected, comparison=judged)
 
     def _apart(self, trial: Trial, other: GateOutput) -> "Tensor":
@@ -355,7 +356,10 @@ class Session:
 
     def _replay(self, case: Case) -> str:
         name, device = self._adapter.name, self._settings.device
-        return f"contract-guard gate run {name} --device {device} --replay {encode(case)}"
+        other = ""
+        if self._mirror is not None and self._mirror.slice is None:
+            other = f"--versus {self._mirror.name} "
+        return f"contract-guard gate run {name} --device {device} {other}--replay {encode(case)}"
 
     def _can_build(self, shape: GateShape) -> bool:
         try:

@@ -1,7 +1,7 @@
 """How much of a gate is run, what it is compared with, and how far a run is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contract_guard.gates.model import Gate, GateInputs, GateOutput
 from contract_guard.mirrors.model import OracleSlice
@@ -14,7 +14,8 @@ PROPERTY_ROWS = 10_000
 class Settings:
     """`rows` are for gate = oracle, `property_rows` for each other property; a batch has at most
     `tokens` rows and T x max(H, E) `elements`; `sweep` runs every token id once, where the gate
-    takes ids; `shrink_seconds` is for each cause of drift."""
+    takes ids; `tolerance` multiplies the error bound; `shrink_seconds` is for each cause of
+    drift."""
 
     device: str = "cpu"
     rows: int = CPU_ROWS
@@ -25,19 +26,23 @@ class Settings:
     seed: int = 0
     compile: bool = False
     sweep: bool = True
+    tolerance: float = 1.0
     shrink_seconds: float = 2.0
 
 
 def settings_for(
-    device: str, rows: int | None = None, seed: int = 0, compile: bool = False
+    device: str,
+    rows: int | None = None,
+    seed: int = 0,
+    compile: bool = False,
+    tolerance: float = 1.0,
 ) -> Settings:
     """What a run on this device takes by default: 10^6 rows on a GPU, 20,000 on a CPU."""
     if device.startswith("cuda"):
-        return Settings(
-            device, rows or GPU_ROWS, tokens=1 << 16, elements=1 << 26, seed=seed, compile=compile
-        )
-    rows = rows or CPU_ROWS
-    return Settings(device, rows, min(PROPERTY_ROWS, rows), seed=seed, compile=compile)
+        big = Settings(device, rows or GPU_ROWS, tokens=1 << 16, elements=1 << 26)
+    else:
+        big = Settings(device, rows or CPU_ROWS, min(PROPERTY_ROWS, rows or CPU_ROWS))
+    return replace(big, seed=seed, compile=compile, tolerance=tolerance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,19 +22,22 @@ PAUSE = 0.2
 @dataclass(frozen=True, slots=True)
 class Job:
     """One gate to run: `binding` is its table of the configuration if it has one, `mirror` the
-    lifted expectation as text, `bind` and `expects` what the configuration says of it. `versus` is
-    another gate to compare with, `kept` are replay tokens to begin with."""
+    lifted expectation as text, `bind` and `expects` what the configuration says of it. `options`
+    keep options of the gate at one value. `versus` is another gate to compare with, `kept` are
+    replay tokens to begin with."""
 
     gate: str
     device: str
     rows: int | None = None
     seed: int = 0
     compile: bool = False
+    tolerance: float = 1.0
     binding: Mapping[str, object] | None = None
     mirror_name: str | None = None
     mirror: str | None = None
     bind: Mapping[str, object] = field(default_factory=dict[str, object])
     expects: Mapping[str, str] = field(default_factory=dict[str, str])
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
     versus: str | None = None
     boundaries: tuple[int, ...] = ()
     kept: tuple[str, ...] = ()
@@ -45,11 +48,11 @@ class Job:
 def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
     """Runs one job here. Faults of the gate, its binding and its mirror are verdicts."""
     from contract_guard.gates.adapters import find
-    from contract_guard.gates.adapters.callable import from_callable
     from contract_guard.gates.case import BadToken, decode
     from contract_guard.gates.interpret import CannotLift
     from contract_guard.gates.mirror import bind, slice_from_json
     from contract_guard.gates.model import CannotBuild, GateRun
+    from contract_guard.gates.overrides import configured, with_options
     from contract_guard.gates.runner import run_gate
     from contract_guard.gates.settings import Progress, settings_for
     from contract_guard.gates.versus import versus
@@ -57,7 +60,7 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
     for path in reversed(job.paths):
         if path not in sys.path:
             sys.path.insert(0, path)
-    settings = settings_for(job.device, job.rows, job.seed, job.compile)
+    settings = settings_for(job.device, job.rows, job.seed, job.compile, job.tolerance)
     last = 0.0
 
     def on_progress(progress: Progress) -> None:
@@ -68,7 +71,7 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
             _say(tell, {"progress": asdict(progress)})
 
     try:
-        adapter = find(job.gate) if job.binding is None else from_callable(job.gate, job.binding)
+        adapter = with_options(configured(job.gate, job.binding), job.options)
         mirror = None
         if job.mirror is not None:
             lifted = slice_from_json(job.mirror)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from contract_guard.gates.case import decode, encode
-from contract_guard.gates.model import CannotBuild, GateOutput
+from contract_guard.gates.model import CannotBuild, GateOutput, GateShape
+from contract_guard.gates.overrides import configured
 from contract_guard.gates.runner import run_gate
 from contract_guard.gates.settings import Progress, Settings
 
@@ -177,3 +178,23 @@ def test_a_wrong_empty_batch_is_a_fault(planted):
     run = run_gate(broken(planted, forgets_the_last_row), QUICK)
     assert run.verdict == "error"
     assert "expected (0, " in run.reason
+
+
+def test_a_tolerance_multiplies_the_bound(planted):
+    fault = planted.adapter("weights-bfloat16")
+    strict = dataclasses.replace(QUICK, rows=500)
+    assert run_gate(fault, strict).verdict == "drift"
+    assert run_gate(fault, dataclasses.replace(strict, tolerance=1e5)).verdict == "agree"
+
+
+def test_a_library_gate_takes_overrides_of_its_spec():
+    changed = configured("transformers:MixtralTopKRouter", {"spec": {"scale": {"factor": 2.0}}})
+    assert changed.build(changed_shape()).spec.scale.factor == 2.0
+    run = run_gate(changed, dataclasses.replace(QUICK, rows=500))
+    assert run.buckets[0].label == "scaling"
+    with pytest.raises(CannotBuild, match="build is of no use"):
+        configured("transformers:MixtralTopKRouter", {"build": {}})
+
+
+def changed_shape():
+    return GateShape(8, 2, 64, "float32", "cpu")
