@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import msgspec
+import pytest
 
 from contract_guard.cli import errors
 from contract_guard.cli.main import cli
@@ -55,6 +56,7 @@ def kind(parameter: click.Parameter) -> str:
 
 
 def test_the_interface_is_the_one_recorded() -> None:
+    pytest.importorskip("torch")
     assert interface() == json.loads(SNAPSHOT.read_text("utf-8"))
 
 
