@@ -7,6 +7,7 @@ outputs are expert ids and which are weights."""
 import importlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -108,6 +109,36 @@ def bindings(
     return bound, tuple(unbound)
 
 
+def with_given_results(mirror: OracleSlice, said: Mapping[str, object]) -> OracleSlice:
+    """The slice with an operation's result taken as an input, where `said` binds the operation by
+    its name: `mm = "logits"` puts the logits of a gate that takes them where the test makes its
+    own. Raises CannotLift where several operations have that name."""
+    replaced: dict[int, str] = {}
+    for name in said:
+        places = [index for index, op in enumerate(mirror.ops) if op.name == name]
+        if len(places) > 1:
+            raise CannotLift(f"bind {name!r}: {len(places)} operations have that name")
+        if places and not any(i == name or i.endswith("." + name) for i in mirror.inputs):
+            replaced[places[0]] = "$" + name
+    if not replaced:
+        return mirror
+
+    def given(reference: Reference) -> Reference:
+        return replaced.get(reference, reference) if isinstance(reference, int) else reference
+
+    ops = tuple(
+        replace(
+            op,
+            arguments=tuple(given(value) for value in op.arguments),
+            keywords=tuple((key, given(value)) for key, value in op.keywords),
+        )
+        for op in mirror.ops
+    )
+    outputs = tuple((name, given(reference)) for name, reference in mirror.outputs)
+    names = tuple(name[1:] for name in replaced.values())
+    return replace(mirror, inputs=(*mirror.inputs, *names), ops=ops, outputs=outputs)
+
+
 def bind(
     name: str,
     mirror: OracleSlice,
@@ -118,6 +149,7 @@ def bind(
     if mirror.refused:
         raise CannotLift(f"cannot be lifted: {', '.join(mirror.refused)}")
     outputs = outputs_of(mirror, expects or {})
+    mirror = with_given_results(mirror, said or {})
     bound, unbound = bindings(mirror, said or {}, outputs)
     if unbound:
         raise CannotLift(f"nothing is bound to {', '.join(unbound)}")

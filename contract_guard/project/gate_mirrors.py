@@ -67,7 +67,12 @@ def mirror_report(
 ) -> tuple[str, bool]:
     """The text of `gate mirror`, and whether everything could be bound."""
     from contract_guard.gates.interpret import CannotLift
-    from contract_guard.gates.mirror import bindings, outputs_of, slice_to_json
+    from contract_guard.gates.mirror import (
+        bindings,
+        outputs_of,
+        slice_to_json,
+        with_given_results,
+    )
 
     lifted = lift_test(root, test)
     if format == "json":
@@ -89,6 +94,7 @@ def mirror_report(
     bound = True
     try:
         outputs = outputs_of(lifted, expects)
+        lifted = with_given_results(lifted, said)
     except CannotLift as error:
         lines.append(f"outputs: {error}")
         return "\n".join(lines) + "\n", False

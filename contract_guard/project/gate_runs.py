@@ -7,19 +7,19 @@ import os
 import platform
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from contract_guard import __version__
 from contract_guard.errors import UserError
 from contract_guard.gates import evidence
-from contract_guard.gates.adapters import all_adapters, find
-from contract_guard.gates.adapters.callable import from_callable
+from contract_guard.gates.adapters import all_adapters
 from contract_guard.gates.boundaries import of_sources
 from contract_guard.gates.case import BadToken, decode
 from contract_guard.gates.evidence import Requirement, Status, Target
 from contract_guard.gates.model import CannotBuild, GateAdapter, GateRun
+from contract_guard.gates.overrides import configured
 from contract_guard.gates.worker import Job
 from contract_guard.project import gate_files, gate_workers
 from contract_guard.project.gate_mirrors import LiftedMirror, lifted_mirror
@@ -42,11 +42,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A gate by name: its own name, its table of the configuration, its mirror."""
+    """A gate by name: its own name, the table that binds it if it is not a library's, its mirror
+    with what the configuration says of its inputs and outputs, options kept at one value."""
 
     gate: str
-    table: Mapping[str, object] | None
-    mirror: LiftedMirror | None
+    table: Mapping[str, object] | None = None
+    mirror: LiftedMirror | None = None
+    bind: Mapping[str, object] = field(default_factory=dict[str, object])
+    expects: Mapping[str, str] = field(default_factory=dict[str, str])
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+    tolerance: float = 1.0
 
 
 def requirement(text: str | None) -> Requirement | None:
@@ -114,7 +119,7 @@ def plan(
         except BadToken as error:
             raise UserError(f"--replay: {error}") from error
     if versus is not None and any(entry.mirror is not None for entry in wanted):
-        wanted = [_Wanted(entry.gate, entry.table, None) for entry in wanted]
+        wanted = [replace(entry, mirror=None) for entry in wanted]
     if seed is None:
         seed = 0 if os.environ.get("CI") else random.SystemRandom().randrange(2**31)
     jobs: list[Job] = []
@@ -124,7 +129,7 @@ def plan(
     for entry in wanted:
         target, sources = _target(root, entry)
         targets.append(target if versus is None else Target(target.gate, versus, target.digest, ""))
-        mirror, table = entry.mirror, entry.table or {}
+        mirror = entry.mirror
         if mirror is not None and mirror.problem:
             warnings.append(f"{entry.gate}: {mirror.name}: {mirror.problem}")
         texts = (content.decode(errors="replace") for content in sources.values())
@@ -135,11 +140,13 @@ def plan(
                 rows=rows,
                 seed=seed,
                 compile=with_compile,
+                tolerance=entry.tolerance,
                 binding=entry.table,
                 mirror_name=mirror.name if mirror else None,
                 mirror=mirror.text if mirror else None,
-                bind=cast("Mapping[str, object]", table.get("bind", {})),
-                expects=cast("Mapping[str, str]", table.get("expects", {})),
+                bind=entry.bind,
+                expects=entry.expects,
+                options=entry.options,
                 versus=versus,
                 boundaries=tuple(sorted(of_sources(texts))[-MOST_BOUNDARIES:]),
                 kept=(replay,) if replay else gate_files.kept_tokens(root, entry.gate),
@@ -195,7 +202,7 @@ def statuses(
                 chosen += _wanted(root, (name,))
             except UserError:
                 # Gone from here; its evidence is stale by that alone.
-                chosen.append(_Wanted(name, None, None))
+                chosen.append(_Wanted(name))
     for entry in chosen:
         target, _sources = _target(root, entry)
         targets.append(target)
@@ -244,12 +251,12 @@ def _wanted(root: Path, names: Sequence[str]) -> list[_Wanted]:
             if not matches:
                 raise UserError(f"no gate fits {name!r}")
             found += [
-                _configured(root, tables[match]) if match in tables else _Wanted(match, None, None)
+                _configured(root, tables[match]) if match in tables else _Wanted(match)
                 for match in matches
             ]
         else:
             _adapter(name, None, root)
-            found.append(_Wanted(name, None, None))
+            found.append(_Wanted(name))
     return found
 
 
@@ -257,7 +264,23 @@ def _configured(root: Path, table: Mapping[str, object]) -> _Wanted:
     # A library's gate has its adapter; a table that only adds a mirror to it is no binding.
     is_binding = any(key in table for key in ("build", "inputs", "parameters", "spec"))
     mirror = lifted_mirror(root, table) if "mirror" in table else None
-    return _Wanted(str(table["gate"]), table if is_binding else None, mirror)
+    return _Wanted(
+        str(table["gate"]),
+        table if is_binding else None,
+        mirror,
+        bind=cast("Mapping[str, object]", table.get("bind", {})),
+        expects=cast("Mapping[str, str]", table.get("expects", {})),
+        options=cast("Mapping[str, object]", table.get("options", {})),
+        tolerance=_tolerance(table),
+    )
+
+
+def _tolerance(table: Mapping[str, object]) -> float:
+    """The factor on the error bound that the configuration allows."""
+    value = table.get("tolerance", 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise UserError(f"gate {table['gate']}: tolerance: expected a number above 0")
+    return float(value)
 
 
 def _adapter(name: str, table: Mapping[str, object] | None, root: Path) -> GateAdapter:
@@ -267,7 +290,7 @@ def _adapter(name: str, table: Mapping[str, object] | None, root: Path) -> GateA
         if path not in sys.path:
             sys.path.insert(0, path)
     try:
-        return find(name) if table is None else from_callable(name, table)
+        return configured(name, table)
     except CannotBuild as error:
         raise UserError(str(error)) from error
 
