@@ -9,6 +9,7 @@ import msgspec
 from contract_guard.detectors.base import Detector
 from contract_guard.detectors.drift import BREAKING, Side, fresh, join
 from contract_guard.detectors.former_values import former_values
+from contract_guard.detectors.outdated_calls import only_misfits
 from contract_guard.detectors.run import DETECTORS, run
 from contract_guard.findings import Finding, TestsLost
 from contract_guard.project.config import Config, rule_ids
@@ -75,7 +76,7 @@ class Comparer:
             changes = join(changes, only_merged, old, last, "merge")
         literals = self._literals(after, new, changes)
         findings += literals
-        changes = join(changes, literals, old, new)
+        changes = only_misfits(join(changes, literals, old, new), old, new, after.read)
         tests, lost = _tests(new, last, findings)
         return Compared(changes, findings, old, last, tests, lost)
 

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import msgspec
+
 from contract_guard.errors import UserError
-from contract_guard.project.config import read_config
+from contract_guard.project.config import Config, read_config
 from contract_guard.project.merging import State
 from contract_guard.project.packages import fetch
 from contract_guard.project.snapshot import load
+
+# Where sources lie below the top of a source distribution, most often first.
+_SOURCE_PREFIXES = ("", "src/", "python/", "lib/")
 
 
 def load_release(spec: str, cache_dir: Path | None, jobs: int | None) -> State:
@@ -25,4 +30,32 @@ def load_release(spec: str, cache_dir: Path | None, jobs: int | None) -> State:
     if len(inner) == 1 and inner[0].is_dir() and not (place / "pyproject.toml").exists():
         place = inner[0] if package.sdist is not None else place
     snapshot = load(place, read_config(place), jobs=jobs, cache_dir=cache_dir)
-    return State(snapshot.tree, snapshot.read, snapshot.unreadable)
+    state = State(snapshot.tree, snapshot.read, snapshot.unreadable)
+    if package.wheel is None or package.sdist is None or package.wheel == package.sdist:
+        return state
+    built = load(package.wheel, Config(), jobs=jobs, cache_dir=cache_dir)
+    return _with_built(state, State(built.tree, built.read, built.unreadable))
+
+
+def _with_built(sources: State, built: State) -> State:
+    """The sources with what only the build makes: generated, vendored and compiled modules."""
+    own = sources.tree.files
+    shared = (p for p in _SOURCE_PREFIXES if any(p + path in own for path in built.tree.files))
+    prefix = next(shared, "")
+    extra = {
+        prefix + path: facts
+        for path, facts in built.tree.files.items()
+        if prefix + path not in sources.tree.files
+    }
+
+    def read(path: str) -> bytes:
+        if path in extra:
+            return built.read(path.removeprefix(prefix))
+        return sources.read(path)
+
+    tree = msgspec.structs.replace(
+        sources.tree,
+        files=dict(sorted({**sources.tree.files, **extra}.items())),
+        compiled=sources.tree.compiled | {prefix + path for path in built.tree.compiled},
+    )
+    return State(tree, read, sources.unreadable)

@@ -265,3 +265,20 @@ def test_two_releases(tmp_path: Path) -> None:
     found = diff_releases(*places, cache_dir=None)
     assert broken(found) == [("pkg:PAD", "tests/test_a.py", "collection-error", "change")]
     assert (found.old, found.new) == tuple(places)
+
+
+def test_calls_that_no_longer_fit(root: Path, commit) -> None:
+    test = (
+        "from pkg import ids\nfrom pkg.ids import mask\n"
+        "def test_a():\n    mask(1, old=2)\n    mask(1)\n    ids.mask(1, old=2)\n"
+        "def test_b(kw):\n    mask(1, **kw)\n"
+    )
+    base = commit(START | {"pkg/ids.py": "def mask(a, old=1): ...\n", "tests/test_a.py": test})
+    head = commit({"pkg/ids.py": "def mask(a, new=1): ...\n"})
+    found = diff(root, Config(), base, head)
+    assert [(c.path, c.line, c.form, c.test, c.impact) for c in found.changes[0].consumers] == [
+        ("tests/test_a.py", 4, "import", "tests/test_a.py::test_a", "runtime-error"),
+        ("tests/test_a.py", 6, "attribute", "tests/test_a.py::test_a", "runtime-error"),
+    ]
+    harmless = commit({"pkg/ids.py": "def mask(a, old=1, new=1): ...\n"})
+    assert diff(root, Config(), base, harmless).changes == ()
