@@ -44,7 +44,6 @@ _KEEPS_MEMBERS = frozenset(
         "requires",
     }
 )
-_SERVES_ANY = frozenset({"__getattr__", "__getattribute__"})
 
 
 def classes_of(notes: Observations, constants: Constants) -> tuple[ClassFacts, ...]:
@@ -77,7 +76,6 @@ def _class_facts(
         if keyword.arg == "metaclass":
             metaclass = dotted(keyword.value)
     decorators = tuple([callee(decorator) for decorator in node.decorator_list])
-    bound = notes.bindings[record.scope]
     slots = _slots(record, notes, constants)
     return ClassFacts(
         name=node.name,
@@ -87,11 +85,10 @@ def _class_facts(
         bases=tuple([_base(base) for base in node.bases]),
         metaclass=metaclass,
         decorators=decorators,
-        members=bindings_of(bound, notes),
+        members=bindings_of(notes.bindings[record.scope], notes),
         self_attributes=tuple(dict.fromkeys([*stored, *(slots or ())])),
         dynamic=dynamic
         or slots is None
-        or any(item.name in _SERVES_ANY for item in bound)
         or any(keyword.arg is None for keyword in node.keywords)
         or not all(_keeps_members(name) for name in decorators),
     )

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 5
+SCHEMA = 6
 
 
 class Span(NamedTuple):
@@ -131,8 +131,9 @@ class ClassFacts(_Fact, frozen=True):
 
     `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
     `members` are bound in the body; `self_attributes` are names stored on the first parameter
-    of a method. `dynamic` is true where members cannot be listed: `__getattr__`, `setattr`,
-    `vars()`/`locals()` writes, or a decorator that is not known to keep the members.
+    of a method. `dynamic` is true where attributes of the class itself cannot be listed:
+    `setattr`, `vars()`/`locals()` writes, or a decorator that is not known to keep the members.
+    (`__getattr__` serves instances alone.)
     """
 
     name: str

@@ -1,10 +1,10 @@
 """Attributes of classes, through their bases, and attribute chains from a module downwards."""
 
-import abc
 import builtins
-import enum
+import collections.abc
+import functools
+import importlib
 import re
-import typing
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -16,15 +16,27 @@ from contract_guard.registry.names import Found, Names, Target, either
 
 _OPAQUE = Found("exists")
 
-# Bases outside the project whose attributes the running Python can tell.
+# Bases of the standard library whose attributes the running Python can tell: classes that give
+# their subclasses no other ones.
 _KNOWN_BASES: dict[str, frozenset[str]] = {
-    "abc.ABC": frozenset(dir(abc.ABC)) | frozenset(dir(abc.ABCMeta)),
-    "typing.Generic": frozenset(dir(typing.Generic)),
-    "typing.Protocol": frozenset(dir(typing.Protocol)),
-} | {
-    f"enum.{base.__name__}": frozenset(dir(base)) | frozenset(dir(enum.EnumMeta))
-    for base in (enum.Enum, enum.IntEnum, enum.StrEnum, enum.Flag, enum.IntFlag)
+    "abc": frozenset({"ABC"}),
+    "argparse": frozenset({"Action", "ArgumentParser", "HelpFormatter", "Namespace"}),
+    "ast": frozenset({"NodeTransformer", "NodeVisitor"}),
+    "collections": frozenset({"Counter", "OrderedDict", "UserDict", "UserList", "defaultdict"}),
+    "collections.abc": frozenset(collections.abc.__all__),
+    "contextlib": frozenset({"AbstractContextManager", "ContextDecorator", "ExitStack"}),
+    "enum": frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"}),
+    "io": frozenset({"BufferedIOBase", "BytesIO", "RawIOBase", "StringIO", "TextIOWrapper"}),
+    "json": frozenset({"JSONDecoder", "JSONEncoder"}),
+    "logging": frozenset({"Filter", "Formatter", "Handler", "Logger", "StreamHandler"}),
+    "threading": frozenset({"Thread"}),
+    "types": frozenset({"ModuleType", "SimpleNamespace"}),
+    "typing": frozenset({"Generic", "NamedTuple", "Protocol"}),
+    "unittest": frozenset({"TestCase"}),
 }
+_NAMED_TUPLE = frozenset(
+    {*dir(tuple), "_asdict", "_field_defaults", "_fields", "_make", "_replace"}
+)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _CLASS_ATTRIBUTES = frozenset(dir(type)) | frozenset(dir(object)) | {"__dict__", "__annotations__"}
 _KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
@@ -126,7 +138,10 @@ class Members:
         module = target.module
         if module.facts is None or id(facts) in seen:
             return Found("missing", reason="no-such-member")
-        alive = [b for b in facts.members if b.name == name and b.kind not in ("annotation", "del")]
+        # The fields of a named tuple are attributes of its class.
+        fields = any(base.rpartition(".")[2] == "NamedTuple" for base in facts.bases)
+        dead = ("del",) if fields else ("annotation", "del")
+        alive = [b for b in facts.members if b.name == name and b.kind not in dead]
         alive = [b for b in alive if not guards.type_checking(module.facts, b.guard)]
         if alive:
             return Found("exists", tuple(Target(module, b, facts) for b in alive))
@@ -204,4 +219,16 @@ class Members:
             return None
         imp = module.facts.imports[bindings[0].imported]
         dotted = imp.module if imp.name is None else f"{imp.module}.{imp.name}"
-        return _KNOWN_BASES.get(f"{dotted}{dot}{rest}")
+        home, _, name = f"{dotted}{dot}{rest}".rpartition(".")
+        is_known = not imp.level and name in _KNOWN_BASES.get(home, ())
+        return _attributes_of(home, name) if is_known else None
+
+
+@functools.cache
+def _attributes_of(module: str, name: str) -> frozenset[str]:
+    """Attributes of a class of the standard library. Only known names may be asked for: importing
+    a module runs it."""
+    if name == "NamedTuple":
+        return _NAMED_TUPLE
+    base: object = getattr(importlib.import_module(module), name)
+    return frozenset(dir(base)) | frozenset(dir(type(base)))

@@ -263,7 +263,6 @@ def test_classes(facts_of: FactsOf) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "class A:\n def __getattr__(self, name): pass",
         "class A:\n def f(self):\n  setattr(self, n, 1)",
         "class A:\n def f(self):\n  self.__dict__.update(x)",
         "class A:\n def f(self):\n  self.__dict__[k] = 1",
@@ -285,6 +284,7 @@ def test_dynamic_classes(facts_of: FactsOf, source: str) -> None:
         "@pytest.mark.slow\nclass A: pass",
         "@dataclasses.dataclass(frozen=True)\nclass A: pass",
         "class A(Base, metaclass=ABCMeta): pass",
+        "class A:\n def __getattr__(self, name): pass",
     ],
 )
 def test_classes_whose_members_are_known(facts_of: FactsOf, source: str) -> None:

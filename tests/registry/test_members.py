@@ -8,13 +8,15 @@ SOURCES = {
     "lib/__init__.py": "",
     "lib/base.py": "class Base:\n    def run(self): ...\n    x: int\n"
     "    def __init__(self):\n        self.set_later = 1\n",
-    "lib/kinds.py": "import enum\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
+    "lib/kinds.py": "import enum\nimport io\nimport typing\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
     "class Child(Base):\n    LIMIT = 3\n    class Inner:\n        deep = 1\n"
     "class Kind(enum.Enum):\n    A = 1\n    B = A + 1\n"
     "class Net(torch.nn.Module): ...\n"
     "class Fails(ValueError): ...\n"
     "class Open:\n    def __getattr__(self, name): ...\n"
     "class Meta(metaclass=torch.M): ...\n"
+    "class Row(typing.NamedTuple):\n    first: int\n"
+    "class Stream(io.TextIOWrapper): ...\n"
     "class Loop(Loop2): ...\nclass Loop2(Loop): ...\n"
     "class Lent: ...\n"
     "Old = Child\nSelf = Self\nPing = Pong\nPong = Ping\n",
@@ -43,7 +45,12 @@ SOURCES = {
         ("lib.kinds.Net.forward", "unknown", "unknown-base"),
         ("lib.kinds.Fails.args", "exists", None),
         ("lib.kinds.Fails.gone", "missing", "lib.kinds:Fails.gone"),
-        ("lib.kinds.Open.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Open.gone", "missing", "lib.kinds:Open.gone"),
+        ("lib.kinds.Row.first", "exists", None),
+        ("lib.kinds.Row._replace", "exists", None),
+        ("lib.kinds.Row.gone", "missing", "lib.kinds:Row.gone"),
+        ("lib.kinds.Stream.readline", "exists", None),
+        ("lib.kinds.Stream.gone", "missing", "lib.kinds:Stream.gone"),
         ("lib.kinds.Meta.gone", "unknown", "dynamic-class"),
         ("lib.kinds.Loop.gone", "missing", "lib.kinds:Loop.gone"),
         ("lib.kinds.Lent.borrowed", "unknown", "assigned-elsewhere"),

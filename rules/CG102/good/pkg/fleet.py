@@ -11,9 +11,13 @@ class Kind(enum.Enum):
     A = 1
 
 
-class Open:
-    def __getattr__(self, name):
+class OpenMeta(type):
+    def __getattr__(cls, name):
         return name
+
+
+class Open(metaclass=OpenMeta):
+    pass
 
 
 def make_fleet():

@@ -34,9 +34,13 @@ class Decorated:
     pass
 
 
-class Open:
-    def __getattr__(self, name):
+class OpenMeta(type):
+    def __getattr__(cls, name):
         return name
+
+
+class Open(metaclass=OpenMeta):
+    pass
 
 
 def find(name):
