@@ -22,7 +22,8 @@ from contract_guard.registry.former import former_packages
 from contract_guard.registry.guards import Error
 from contract_guard.registry.impact import ImportGraph
 from contract_guard.registry.index import Registry, build
-from contract_guard.registry.model import Change
+from contract_guard.registry.layout import Layout, key_of
+from contract_guard.registry.model import Change, Tree
 
 _RAISES: dict[str, Error] = {
     "CG101": "ImportError",
@@ -84,9 +85,8 @@ class Comparer:
         self, compared: Compared, before: State, after: State, consumer: State, label: str
     ) -> Compared:
         """What the same change does to a project that imports this one. Its paths come with
-        `label/` in front."""
-        libraries = [msgspec.structs.replace(s.tree, origin=label) for s in (before, after)]
-        old, new = (build(consumer.tree, library) for library in libraries)
+        `label/` in front. Where it is another version of this project, its tests are meant."""
+        old, new = (_imported_by(consumer.tree, state.tree, label) for state in (before, after))
         bare = [msgspec.structs.replace(c, consumers=()) for c in compared.changes]
         known = Side(old, self._run(old, consumer, BREAKING, DETECTORS))
         findings = fresh(Side(new, self._run(new, consumer, BREAKING, DETECTORS)), known)
@@ -160,6 +160,26 @@ def _after(old: Registry, state: State) -> Registry:
     if not former:
         return registry
     return build(msgspec.structs.replace(state.tree, former=former))
+
+
+def _imported_by(consumer: Tree, library: Tree, label: str) -> Registry:
+    """The registry of a consumer that has the library installed: without the library's tests, and
+    without the consumer's own copy of the library."""
+    library_layout, layout = Layout(library), Layout(consumer)
+    installed = {
+        path: facts for path, facts in library.files.items() if not library_layout.is_test(path)
+    }
+    packaged = (path for path in installed if not library_layout.is_loose(path))
+    tops = {library_layout.name(key_of(path)).partition(".")[0] for path in packaged}
+    own = {
+        path: facts
+        for path, facts in consumer.files.items()
+        if layout.is_test(path) or layout.name(key_of(path)).partition(".")[0] not in tops
+    }
+    return build(
+        msgspec.structs.replace(consumer, files=own),
+        msgspec.structs.replace(library, files=installed, origin=label),
+    )
 
 
 def _tests(

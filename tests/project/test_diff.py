@@ -282,3 +282,23 @@ def test_calls_that_no_longer_fit(root: Path, commit) -> None:
     ]
     harmless = commit({"pkg/ids.py": "def mask(a, old=1, new=1): ...\n"})
     assert diff(root, Config(), base, harmless).changes == ()
+
+
+def test_an_older_version_s_own_tests_against_the_newer(tmp_path: Path) -> None:
+    def release(name: str, source: str, test: str) -> str:
+        place = tmp_path / name
+        for path, text in {
+            "pkg/__init__.py": source,
+            "tests/__init__.py": "",
+            "tests/helpers.py": "H = 1\n",
+            "tests/test_a.py": test,
+        }.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_text(text)
+        return str(place)
+
+    old_test = "from pkg import PAD\nfrom tests.helpers import H\ndef test_a(): ...\n"
+    old = release("one", "PAD = 3\n", old_test)
+    new = release("two", "\n", "def test_b(): ...\n")
+    found = diff_releases(old, new, consumers=[old], cache_dir=None)
+    assert broken(found) == [("pkg:PAD", f"{old}/tests/test_a.py", "collection-error", "change")]
