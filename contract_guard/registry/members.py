@@ -23,7 +23,7 @@ _KNOWN_BASES: dict[str, frozenset[str]] = {
     "argparse": frozenset({"Action", "ArgumentParser", "HelpFormatter", "Namespace"}),
     "ast": frozenset({"NodeTransformer", "NodeVisitor"}),
     "collections": frozenset({"Counter", "OrderedDict", "UserDict", "UserList", "defaultdict"}),
-    "collections.abc": frozenset(collections.abc.__all__),
+    "collections.abc": frozenset(dir(collections.abc)),
     "contextlib": frozenset({"AbstractContextManager", "ContextDecorator", "ExitStack"}),
     "enum": frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"}),
     "io": frozenset({"BufferedIOBase", "BytesIO", "RawIOBase", "StringIO", "TextIOWrapper"}),

@@ -46,7 +46,7 @@ SOURCES = {
         ("lib.kinds.Fails.args", "exists", None),
         ("lib.kinds.Fails.gone", "missing", "lib.kinds:Fails.gone"),
         ("lib.kinds.Open.gone", "missing", "lib.kinds:Open.gone"),
-        ("lib.kinds.Row.first", "exists", None),
+        ("lib.kinds.Row.first", "exists", "lib.kinds:Row.first"),
         ("lib.kinds.Row._replace", "exists", None),
         ("lib.kinds.Row.gone", "missing", "lib.kinds:Row.gone"),
         ("lib.kinds.Stream.readline", "exists", None),
