@@ -84,9 +84,8 @@ def main() -> None:
         print(f"\n{name}")
         for key, (hits, total) in result.items():
             low, high = wilson(hits, total)
-            print(
-                f"  {key:24} {hits:3}/{total:<3} {hits / max(total, 1):.2f}  [{low:.2f}, {high:.2f}]"
-            )
+            share = hits / max(total, 1)
+            print(f"  {key:24} {hits:3}/{total:<3} {share:.2f}  [{low:.2f}, {high:.2f}]")
     weights, bias = fit(rows)
     print("\nfitted on all:", [round(w, 3) for w in weights], round(bias, 3))
     if arguments.json:
