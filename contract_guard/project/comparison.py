@@ -174,7 +174,7 @@ def _imported_by(consumer: Tree, library: Tree, label: str) -> Registry:
     own = {
         path: facts
         for path, facts in consumer.files.items()
-        if layout.is_test(path) or layout.name(key_of(path)).partition(".")[0] not in tops
+        if layout.name(key_of(path)).partition(".")[0] not in tops
     }
     return build(
         msgspec.structs.replace(consumer, files=own),
