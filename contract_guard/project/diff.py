@@ -1,5 +1,6 @@
 """A whole `diff`: from two revisions to changes, findings and the commits that made them."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import msgspec
 
 from contract_guard.findings import Finding, TestsLost
 from contract_guard.project import run_cache
+from contract_guard.project.cache import Cache, code_stamp
 from contract_guard.project.config import Config
 from contract_guard.project.git_objects import Commit
 from contract_guard.project.places import checked_root
@@ -138,10 +140,35 @@ def diff_releases(
 ) -> Diffed:
     """The same for two releases, `DIST==VERSION` or archives or directories of them.
 
-    A consumer may be a release of the same project: its own tests, against the newer one.
+    A consumer may be a release of the same project: its own tests, against the newer one. A
+    release does not change, so that the result for some is kept.
 
     Raises UserError for a release that cannot be had.
     """
+    specs = (base, head, *consumers)
+    is_pinned = all("==" in spec and not Path(spec).exists() for spec in specs)
+    package = Path(__file__).parent.parent
+    depends_on = ("releases", specs, tuple(select), tuple(ignore), code_stamp(package))
+    key = hashlib.sha256(msgspec.msgpack.encode(depends_on)).digest()
+    with Cache(cache_dir if is_pinned else None) as cache:
+        kept = cache.result(key)
+    if kept is not None:
+        return msgspec.msgpack.decode(kept, type=Diffed)
+    diffed = _releases_compared(base, head, consumers, select, ignore, jobs, cache_dir)
+    with Cache(cache_dir if is_pinned else None) as cache:
+        cache.keep_result(key, msgspec.msgpack.encode(diffed))
+    return diffed
+
+
+def _releases_compared(
+    base: str,
+    head: str,
+    consumers: Sequence[str],
+    select: Sequence[str],
+    ignore: Sequence[str],
+    jobs: int | None,
+    cache_dir: Path | None,
+) -> Diffed:
     from contract_guard.project.comparison import Comparer
     from contract_guard.project.releases import load_release
     from contract_guard.registry.boundary import across_boundaries
