@@ -166,7 +166,9 @@ class Members:
         metaclass = (facts.metaclass or "type").rpartition(".")[2]
         if metaclass not in _KNOWN_METACLASSES:
             return "dynamic-class"
-        if name in facts.self_attributes or any(b.name == name for b in facts.members):
+        # What a plain class only declares, it does not have; a decorator may make it a slot.
+        declared = bool(facts.decorators) and any(b.name == name for b in facts.members)
+        if declared or name in facts.self_attributes:
             return "instance-attribute"
         if stores and self._names.is_stored(target, name):
             return "assigned-elsewhere"

@@ -8,13 +8,14 @@ SOURCES = {
     "lib/__init__.py": "",
     "lib/base.py": "class Base:\n    def run(self): ...\n    x: int\n"
     "    def __init__(self):\n        self.set_later = 1\n",
-    "lib/kinds.py": "import enum\nimport io\nimport typing\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
+    "lib/kinds.py": "import dataclasses\nimport enum\nimport io\nimport typing\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
     "class Child(Base):\n    LIMIT = 3\n    class Inner:\n        deep = 1\n"
     "class Kind(enum.Enum):\n    A = 1\n    B = A + 1\n"
     "class Net(torch.nn.Module): ...\n"
     "class Fails(ValueError): ...\n"
     "class Open:\n    def __getattr__(self, name): ...\n"
     "class Meta(metaclass=torch.M): ...\n"
+    "@dataclasses.dataclass(slots=True)\nclass Point:\n    x: int\n"
     "class Row(typing.NamedTuple):\n    first: int\n"
     "class Stream(io.TextIOWrapper): ...\n"
     "class Loop(Loop2): ...\nclass Loop2(Loop): ...\n"
@@ -32,7 +33,8 @@ SOURCES = {
         ("lib.kinds.Child.Inner.deep", "exists", "lib.kinds:Child.Inner.deep"),
         ("lib.kinds.Child.Inner.gone", "missing", "lib.kinds:Child.Inner.gone"),
         ("lib.kinds.Child.gone", "missing", "lib.kinds:Child.gone"),
-        ("lib.kinds.Child.x", "unknown", "instance-attribute"),
+        ("lib.kinds.Child.x", "missing", "lib.kinds:Child.x"),
+        ("lib.kinds.Point.x", "unknown", "instance-attribute"),
         ("lib.kinds.Child.set_later", "unknown", "instance-attribute"),
         ("lib.kinds.Child.__doc__", "exists", None),
         ("lib.kinds.Child.mro", "exists", None),
