@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy
 from contract_guard.gates import boundaries as id_boundaries
 from contract_guard.gates import histogram, strategies, tensors
 from contract_guard.gates.buckets import causes
-from contract_guard.gates.case import TIE_ROWS, Case, describe, encode
+from contract_guard.gates.case import Case, describe, encode
 from contract_guard.gates.compare import GateFault, between_runs, compare, same_routing
 from contract_guard.gates.model import (
     Bucket,
@@ -41,9 +41,10 @@ from contract_guard.gates.properties import (
     compiled,
 )
 from contract_guard.gates.settings import Mirror, Progress, Settings
+from contract_guard.gates.showing import shown_token, weights_of
 from contract_guard.gates.shrink import shrink
 from contract_guard.gates.snippet import snippet
-from contract_guard.gates.spec import narrowest, unit_roundoff
+from contract_guard.gates.ties import is_coarse, ordinary_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -200,18 +201,18 @@ class Session:
             rows = self._property(name, trial)
             if rows is not None:
                 failing[name] = rows
-        ordinary = _ordinary(case, trial.tokens, trial.output.dense.device)
+        ordinary = ordinary_rows(case, trial.tokens, trial.output.dense.device)
         sums = [rows.sum() for rows in failing.values()]
         sums += [(trial.comparison.excused & ordinary).sum(), ordinary.sum()]
-        *counts, excused, ordinary_rows = torch.stack(sums).tolist()
+        *counts, excused, plain = torch.stack(sums).tolist()
         self.cases += 1
         self.rows += trial.tokens
-        if _is_coarse(trial):
+        if is_coarse(trial):
             self._coarse_excused += excused
-            self._coarse += ordinary_rows
+            self._coarse += plain
         else:
             self.excused += excused
-            self.ordinary += ordinary_rows
+            self.ordinary += plain
         for (name, rows), count in zip(failing.items(), counts, strict=True):
             self._seen[name] = self._seen.get(name, 0) + trial.tokens
             if not count:
@@ -340,9 +341,9 @@ class Session:
             view, by = mirrored, self._mirror.name
         if view.tokens:
             row = next(iter(view.comparison.bad.nonzero()[:, 0].tolist()), 0)
-            minimal |= _shown(view, row)
+            minimal |= shown_token(view, row)
             if label == GATE_MIRROR and mirrored is not None:
-                minimal["expected"] = _weights(mirrored.output, row)
+                minimal["expected"] = weights_of(mirrored.output, row)
             text = snippet(view, row, by)
         if found.where is not None:
             minimal["where"] = found.where.shown()
@@ -417,47 +418,3 @@ class Session:
 def _key(shape: GateShape) -> str:
     options = sorted(shape.options.items())
     return repr((shape.experts, shape.top_k, shape.hidden, shape.dtype, options))
-
-
-def _ordinary(case: Case, tokens: int, device: torch.device) -> "Tensor":
-    """Tokens [T] of the case on which ties are not to be expected."""
-    if case.has_ties():
-        return torch.zeros(tokens, dtype=torch.bool, device=device)
-    # Filled by slices: a list that is sent to a GPU makes the host wait for it.
-    plain = torch.zeros(case.tokens, dtype=torch.bool, device=device)
-    for offset, kind in enumerate(case.kinds):
-        plain[offset :: len(case.kinds)] = kind not in TIE_ROWS
-    return plain if case.keep is None else plain[list(case.keep)]
-
-
-def _is_coarse(trial: Trial) -> bool:
-    """Whether experts are compared by values of at most 11 significant bits: many of them tie, on
-    any input. Rounding of a linear whose logits are known does not count."""
-    spec = trial.gate.spec
-    dtypes = [spec.score.dtype, spec.choice_dtype]
-    if not trial.comparison.judgement.own_logits and spec.linear.kind != "none":
-        dtypes += [spec.linear.output_dtype, spec.linear.compute_dtype]
-    return unit_roundoff(narrowest(*dtypes)) > unit_roundoff("float32")
-
-
-def _shown(trial: Trial, row: int) -> dict[str, object]:
-    """What was given and what the oracle says of one token, as JSON values: weights by expert, or
-    only the experts where these differ."""
-    truth = trial.comparison.judgement.truth
-    given = _weights(trial.output, row)
-    spec = trial.gate.spec
-    best = sorted(truth.choice[row].topk(min(spec.top_k, spec.experts)).indices.tolist())
-    expected: object = [str(expert) for expert in best]
-    if set(given) == {str(expert) for expert in best}:
-        expected = {expert: float(truth.dense[row, int(expert)]) for expert in given}
-    kind = trial.case.kinds[(trial.case.keep or range(trial.tokens))[row] % len(trial.case.kinds)]
-    shown: dict[str, object] = {"row_kind": kind, "given": given, "expected": expected}
-    if trial.inputs.input_ids is not None:
-        shown["token_id"] = int(trial.inputs.input_ids[row])
-    shown["wrong"] = list(trial.comparison.parts(row))
-    return shown
-
-
-def _weights(output: GateOutput, row: int) -> dict[str, float]:
-    chosen = output.chosen[row].nonzero()[:, 0].tolist()
-    return {str(expert): float(output.dense[row, expert]) for expert in chosen}

@@ -2,6 +2,7 @@
 themselves."""
 
 import dataclasses
+import json
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ import torch
 from contract_guard.gates.case import decode, encode
 from contract_guard.gates.model import CannotBuild, GateOutput, GateShape
 from contract_guard.gates.overrides import configured
+from contract_guard.gates.report_text import to_json
 from contract_guard.gates.runner import run_gate
 from contract_guard.gates.settings import Progress, Settings
 
@@ -126,6 +128,8 @@ def test_a_gate_that_writes_nan_drifts(planted):
 
     run = run_gate(broken(planted, with_nan), QUICK)
     assert run.verdict == "drift"
+    assert set(run.buckets[0].minimal["given"].values()) == {"nan"}
+    json.loads(to_json([run]), parse_constant=pytest.fail)
     assert run.buckets[0].label == "NaN or infinity"
 
 

@@ -33,7 +33,7 @@ def sound():
                                sources=lambda: (__file__,))
 
 def faulty():
-    return dataclasses.replace(planted.adapter("scale-lost"), name="mine:faulty", domain=SMALL)
+    return dataclasses.replace(planted.adapter("duplicate"), name="mine:faulty", domain=SMALL)
 
 def calling(act):
     def build(shape):
@@ -74,11 +74,11 @@ def test_a_gate_that_hangs_or_dies_costs_itself_alone(project):
     results = run_jobs(
         [job(name, project) for name in names],
         ["cpu"],
-        patience=4.0,
+        patience=3.0,
         on_run=lambda done, run: told.append(done.gate),
     )
     hung, died, sound = (run for _, run in results)
-    assert (hung.verdict, hung.reason) == ("error", "hangs: no answer for 4 s")
+    assert (hung.verdict, hung.reason) == ("error", "hangs: no answer for 3 s")
     assert died.verdict == "error"
     assert died.reason.startswith("the process ended: exit code 7")
     assert sound.verdict == "agree"
@@ -115,7 +115,7 @@ def test_run_verify_list_and_report(project):
 def test_drift_is_kept_and_replayed_in_another_process(project):
     ran = gate("run", "mine:faulty", "--device", "cpu", "--rows", "200")
     assert ran.return_value == 1
-    first = next(line for line in ran.stdout.splitlines() if line.startswith("  scaling: "))
+    first = next(line for line in ran.stdout.splitlines() if line.startswith("  number of experts: "))
     words = first.split(": ", 2)[2].split()
     assert words[:4] == ["contract-guard", "gate", "run", "mine:faulty"]
     again = subprocess.run(
@@ -126,7 +126,7 @@ def test_drift_is_kept_and_replayed_in_another_process(project):
         check=False,
     )
     (run,) = json.loads(again.stdout)["runs"]
-    assert (run["rows"], run["buckets"][0]["label"]) == (1, "scaling")
+    assert (run["rows"], run["buckets"][0]["label"]) == (1, "number of experts")
     assert again.returncode == 1
     assert words[-1] in gate_files.kept_tokens(project, "mine:faulty")
     lines = (project / LEDGER).read_text(encoding="utf-8").splitlines()
