@@ -115,7 +115,9 @@ def test_run_verify_list_and_report(project):
 def test_drift_is_kept_and_replayed_in_another_process(project):
     ran = gate("run", "mine:faulty", "--device", "cpu", "--rows", "200")
     assert ran.return_value == 1
-    first = next(line for line in ran.stdout.splitlines() if line.startswith("  number of experts: "))
+    first = next(
+        line for line in ran.stdout.splitlines() if line.startswith("  number of experts: ")
+    )
     words = first.split(": ", 2)[2].split()
     assert words[:4] == ["contract-guard", "gate", "run", "mine:faulty"]
     again = subprocess.run(
