@@ -48,7 +48,7 @@ def command() -> None:
 @click.option("--rows", type=click.IntRange(min=1), help="Rows a gate; 10^6 on a GPU, 20,000 else.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Of the search; 0 in CI.")
 @click.option("--replay", metavar="TOKEN", help="Run one case again, as a drift's report says.")
-@click.option("--versus", metavar="GATE", help="Compare with another gate as well.")
+@click.option("--versus", metavar="GATE", help="Another gate to compare with.")
 @click.option("--compile", "with_compile", is_flag=True, help="Try torch.compile too (slow).")
 @click.option(
     "--hang-after",

@@ -5,7 +5,7 @@
 
 import warnings
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 
@@ -29,6 +29,15 @@ def usable(device: str) -> str | None:
     except RuntimeError as error:
         return f"{device} cannot run this torch: {str(error).strip().splitlines()[0]}"
     return None
+
+
+def clear_error(device: torch.device) -> None:
+    """CUDA tells of a launch that it refused again at the next call, of whatever kind: make one."""
+    if device.type == "cuda":
+        with suppress(RuntimeError):
+            torch.ones(1, device=device)
+        with suppress(RuntimeError):
+            torch.cuda.synchronize(device)
 
 
 def device_name(device: str) -> str:

@@ -21,6 +21,7 @@ from contract_guard.gates import tensors
 from contract_guard.gates.bounds import roundoff
 from contract_guard.gates.case import Case
 from contract_guard.gates.compare import Comparison, between_runs, check_form, same_routing
+from contract_guard.gates.device import clear_error
 from contract_guard.gates.model import Gate, GateInputs, GateOutput
 
 if TYPE_CHECKING:
@@ -236,6 +237,7 @@ def empty_batch(trial: Trial) -> "Tensor":
     try:
         trial.again(tensors.take(trial.inputs, none))
     except RuntimeError as error:
+        clear_error(none.device)
         raise Unverified(f"refuses an empty batch: {_first_line(error)}") from error
     return torch.zeros(trial.tokens, dtype=torch.bool, device=trial.output.dense.device)
 

@@ -3,9 +3,34 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
+from dataclasses import replace
+
 from contract_guard.gates.compare import check_form
-from contract_guard.gates.model import Gate, GateAdapter, GateInputs, GateOutput
+from contract_guard.gates.model import (
+    CannotBuild,
+    Domain,
+    Gate,
+    GateAdapter,
+    GateInputs,
+    GateOutput,
+)
 from contract_guard.gates.settings import Mirror
+
+
+def shared_domain(adapter: GateAdapter, other: GateAdapter) -> GateAdapter:
+    """The adapter, drawn only in shapes that both take. Raises CannotBuild where there are none."""
+    own, its = adapter.domain, other.domain
+    experts = tuple(count for count in own.experts if count in its.experts)
+    top_k = tuple(count for count in own.top_k if count in its.top_k)
+    dtypes = tuple(name for name in own.dtypes if name in its.dtypes)
+    devices = tuple(name for name in own.devices if name in its.devices)
+    if not (experts and top_k and dtypes and devices):
+        raise CannotBuild(f"no number of experts, top-k, dtype and device suits {other.name} too")
+
+    def valid(count: int, chosen: int) -> bool:
+        return own.valid(count, chosen) and its.valid(count, chosen)
+
+    return replace(adapter, domain=Domain(experts, top_k, own.hidden, dtypes, devices, valid))
 
 
 def versus(other: GateAdapter) -> Mirror:

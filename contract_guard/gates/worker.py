@@ -39,6 +39,7 @@ class Job:
     expects: Mapping[str, str] = field(default_factory=dict[str, str])
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     versus: str | None = None
+    versus_options: Mapping[str, object] = field(default_factory=dict[str, object])
     boundaries: tuple[int, ...] = ()
     kept: tuple[str, ...] = ()
     only_kept: bool = False
@@ -55,7 +56,7 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
     from contract_guard.gates.overrides import configured, with_options
     from contract_guard.gates.runner import run_gate
     from contract_guard.gates.settings import Progress, settings_for
-    from contract_guard.gates.versus import versus
+    from contract_guard.gates.versus import shared_domain, versus
 
     for path in reversed(job.paths):
         if path not in sys.path:
@@ -77,7 +78,9 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
             lifted = slice_from_json(job.mirror)
             mirror = bind(job.mirror_name or "mirror", lifted, job.bind, job.expects)
         elif job.versus is not None:
-            mirror = versus(find(job.versus))
+            other = with_options(find(job.versus), job.versus_options)
+            adapter = shared_domain(adapter, other)
+            mirror = versus(other)
         kept = tuple(decode(token) for token in job.kept)
         # Imports are over: from here on silence means that the gate hangs.
         on_progress(Progress(adapter.name, 0, 0))

@@ -106,6 +106,7 @@ def plan(
 ) -> Plan:
     """The jobs for the gates named, or for those of the configuration. Raises UserError."""
     wanted = _wanted(root, names)
+    versus, versus_options = _versus(root, versus)
     if not wanted:
         raise UserError(
             "no gate is configured: name one, as in `contract-guard gate run 'transformers:*'`, or "
@@ -148,6 +149,7 @@ def plan(
                 expects=entry.expects,
                 options=entry.options,
                 versus=versus,
+                versus_options=versus_options,
                 boundaries=tuple(sorted(of_sources(texts))[-MOST_BOUNDARIES:]),
                 kept=(replay,) if replay else gate_files.kept_tokens(root, entry.gate),
                 only_kept=replay is not None,
@@ -258,6 +260,14 @@ def _wanted(root: Path, names: Sequence[str]) -> list[_Wanted]:
             _adapter(name, None, root)
             found.append(_Wanted(name))
     return found
+
+
+def _versus(root: Path, name: str | None) -> tuple[str | None, Mapping[str, object]]:
+    """The other gate by its own name, with its options where the configuration names it."""
+    table = gate_files.gate_tables(root).get(name or "")
+    if table is None:
+        return name, {}
+    return str(table["gate"]), cast("Mapping[str, object]", table.get("options", {}))
 
 
 def _configured(root: Path, table: Mapping[str, object]) -> _Wanted:

@@ -158,7 +158,9 @@ class _Worker:
         self.errors.seek(max(0, self.errors.tell() - 4096))
         lines = self.errors.read().decode(errors="replace").strip().splitlines()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return f"{how}{': ' + lines[-1][:200] if lines else ''}"
+        # Advice may follow the line that says what was wrong.
+        telling = [line for line in lines if "Error: " in line] or lines
+        return f"{how}{': ' + telling[-1][:200] if telling else ''}"
 
     def stop(self) -> None:
         """Ends the process, at once if it does not end by itself."""

@@ -8,6 +8,7 @@ from contract_guard.gates.interpret import CannotLift
 from contract_guard.gates.mirror import bind, with_given_results
 from contract_guard.gates.model import CannotBuild, GateInputs, GateShape
 from contract_guard.gates.overrides import with_options
+from contract_guard.gates.versus import shared_domain
 from contract_guard.mirrors.slice import lift
 
 TEST = b"""
@@ -63,3 +64,12 @@ def test_an_operation_that_occurs_twice_cannot_be_given() -> None:
 def test_an_input_of_that_name_comes_before_an_operation() -> None:
     lifted = lift(TEST, NODE)
     assert with_given_results(lifted, {"hidden": "hidden", "weight": "weight"}) == lifted
+
+
+def test_two_gates_meet_in_shapes_that_both_take() -> None:
+    router = find("transformers:DeepseekV4TopKRouter")
+    shared = shared_domain(router, find("vllm:dsv4_topk")).domain
+    assert (shared.experts, shared.top_k, shared.dtypes) == ((256,), (6,), ("float32",))
+    assert shared.devices == ("cuda",)
+    with pytest.raises(CannotBuild, match="suits vllm:dsv4_topk too"):
+        shared_domain(find("transformers:PhimoeTopKRouter"), find("vllm:dsv4_topk"))
