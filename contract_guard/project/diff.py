@@ -1,7 +1,7 @@
 """A whole `diff`: from two revisions to changes, findings and the commits that made them."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ from contract_guard.project.config import Config
 from contract_guard.project.git_objects import Commit
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
+from contract_guard.project.rules import rules_directory
 from contract_guard.registry.model import Change
 
 
@@ -67,10 +68,18 @@ def diff(
     ) as revisions:
         if consumers:
             return _diffed(revisions, config, consumers, select, ignore, jobs, cache_dir)
+        if head is not None:
+            # Commits do not change: the working tree need not be looked at.
+            commits = (revisions.ancestor, revisions.base, revisions.head)
+            parts = ("commits", str(root), commits, config, select, ignore)
+            return _kept(
+                parts,
+                cache_dir,
+                lambda: _diffed(revisions, config, (), select, ignore, jobs, cache_dir),
+            )
         options = {
             "command": "diff",
             "commits": (revisions.ancestor, revisions.base, revisions.head),
-            "working tree": head is None,
             "select": select,
             "ignore": ignore,
         }
@@ -147,16 +156,29 @@ def diff_releases(
     """
     specs = (base, head, *consumers)
     is_pinned = all("==" in spec and not Path(spec).exists() for spec in specs)
+    parts = ("releases", specs, tuple(select), tuple(ignore))
+    return _kept(
+        parts,
+        cache_dir if is_pinned else None,
+        lambda: _releases_compared(base, head, consumers, select, ignore, jobs, cache_dir),
+    )
+
+
+def _kept(
+    parts: tuple[object, ...], cache_dir: Path | None, compare: Callable[[], Diffed]
+) -> Diffed:
+    """The result for what does not change, made once for this state of the program."""
     package = Path(__file__).parent.parent
-    depends_on = ("releases", specs, tuple(select), tuple(ignore), code_stamp(package))
-    key = hashlib.sha256(msgspec.msgpack.encode(depends_on)).digest()
-    with Cache(cache_dir if is_pinned else None) as cache:
+    code = (code_stamp(package), code_stamp(rules_directory()))
+    key = hashlib.sha256(msgspec.msgpack.encode((*parts, code))).digest()
+    with Cache(cache_dir) as cache:
         kept = cache.result(key)
     if kept is not None:
         return msgspec.msgpack.decode(kept, type=Diffed)
-    diffed = _releases_compared(base, head, consumers, select, ignore, jobs, cache_dir)
-    with Cache(cache_dir if is_pinned else None) as cache:
-        cache.keep_result(key, msgspec.msgpack.encode(diffed))
+    diffed = compare()
+    if not diffed.warnings:
+        with Cache(cache_dir) as cache:
+            cache.keep_result(key, msgspec.msgpack.encode(diffed))
     return diffed
 
 

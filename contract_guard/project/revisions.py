@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from contract_guard.errors import UserError
 from contract_guard.facts.model import ModuleFacts, Unreadable
-from contract_guard.project import pool
-from contract_guard.project.build_hints import build_hints, hint_sources
 from contract_guard.project.cache import Cache, code_stamp
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import (
@@ -29,12 +27,12 @@ from contract_guard.project.discovery import (
     is_text,
     list_for,
 )
-from contract_guard.project.gather import gather_blobs
 from contract_guard.project.git_objects import Blob, Repository
 from contract_guard.project.ignore import exclude_spec
-from contract_guard.project.merging import Merged, State, merge, unreadable_in
 from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
-from contract_guard.project.snapshot import load, make_tree
+
+if TYPE_CHECKING:
+    from contract_guard.project.merging import Merged, State
 
 _SKIPPED = SKIPPED_DIRECTORIES | FOREIGN_MARKS
 
@@ -64,7 +62,7 @@ class Revisions:
         self.root = root
         self._config = config
         self._cache_dir = cache_dir
-        self._jobs = jobs or pool.default_jobs()
+        self._jobs = jobs
         self.warnings: list[str] = []
         self._exits = ExitStack()
         self.repository = self._exits.enter_context(Repository(root))
@@ -96,8 +94,12 @@ class Revisions:
         return self.ancestor != self.base
 
     @cached_property
-    def _states(self) -> dict[str, State]:
+    def _states(self) -> "dict[str, State]":
         """The states of all commits that take part, read together: what they share is one value."""
+        # What reads files is not needed where the result was kept.
+        from contract_guard.project.gather import gather_blobs
+        from contract_guard.project.pool import default_jobs
+
         commits = [self.ancestor]
         if self.needs_merge:
             commits.append(self.base)
@@ -113,7 +115,9 @@ class Revisions:
                 for commit, listing in listings.items()
                 for file in listing.found.python
             }
-            facts = gather_blobs(sorted(blobs), self.repository.read, cache, self._jobs)
+            facts = gather_blobs(
+                sorted(blobs), self.repository.read, cache, self._jobs or default_jobs()
+            )
             states = {
                 commit: self._state(commit, listing, facts, cache)
                 for commit, listing in listings.items()
@@ -123,13 +127,16 @@ class Revisions:
         return states
 
     @property
-    def old(self) -> State:
+    def old(self) -> "State":
         """What the change set out from."""
         return self._states[self.ancestor]
 
     @cached_property
-    def new(self) -> State:
+    def new(self) -> "State":
         """What the change made of it."""
+        from contract_guard.project.merging import State
+        from contract_guard.project.snapshot import load
+
         if not self.is_working_tree:
             return self._states[self.head]
         snapshot = load(self.root, self._config, jobs=self._jobs, cache_dir=self._cache_dir)
@@ -137,13 +144,15 @@ class Revisions:
         return State(snapshot.tree, snapshot.read, snapshot.unreadable)
 
     @property
-    def other(self) -> State:
+    def other(self) -> "State":
         """What `base` is by now."""
         return self._states[self.base]
 
     @cached_property
-    def merged(self) -> Merged:
+    def merged(self) -> "Merged":
         """`base` with the change merged into it."""
+        from contract_guard.project.merging import merge
+
         return merge(self.old, self.new, self.other, self.repository.merge_file)
 
     def _state(
@@ -152,7 +161,10 @@ class Revisions:
         listing: "_Listing",
         facts: Mapping[str, ModuleFacts | Unreadable],
         cache: Cache,
-    ) -> State:
+    ) -> "State":
+        from contract_guard.project.merging import State, unreadable_in
+        from contract_guard.project.snapshot import make_tree
+
         files = {file.path: facts[f"{commit}:{file.path}"] for file in listing.found.python}
         hints = self._hints(listing, cache)
         tree = make_tree(files, listing.found, hints, self._config, self._settings(listing))
@@ -167,6 +179,8 @@ class Revisions:
 
     def _hints(self, listing: "_Listing", cache: Cache) -> frozenset[str]:
         """Kept as long as no build file and no path changes."""
+        from contract_guard.project.build_hints import build_hints, hint_sources
+
         paths = [file.path for file in listing.found.python]
         sources = hint_sources(listing.found.build, listing.found.python)
         oids = [listing.oids[file.path] for file in sources]
