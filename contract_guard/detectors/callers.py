@@ -6,6 +6,9 @@ from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.guards import caught_names, context_guard
 from contract_guard.registry.guards import Error, catches
 
+# Who catches everything reports what failed; it does not expect a name to be missing.
+_REPORTS = frozenset({"Exception", "BaseException"})
+
 
 def is_called_only_guarded(context: Context, site: Site, error: Error) -> bool:
     """Whether the site stands in a function of the module that is called there, always inside of
@@ -59,7 +62,8 @@ class _Calls(ast.NodeVisitor):
 
     def _visit_body(self, body: list[ast.stmt], caught: list[str]) -> None:
         before = self._is_guarded
-        if any(catches(name.rpartition(".")[2], self._error) for name in caught):
+        lasts = {name.rpartition(".")[2] for name in caught} - _REPORTS
+        if any(catches(name, self._error) for name in lasts):
             self._is_guarded = True
         for statement in body:
             self.visit(statement)

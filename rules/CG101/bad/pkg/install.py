@@ -13,3 +13,15 @@ with contextlib.suppress(ImportError):
 
 def later():
     return install()
+
+
+def report():
+    from pkg.constants import REPORTED  # expect: CG101 pkg.constants:REPORTED runtime-error
+
+    return REPORTED
+
+
+try:
+    report()
+except Exception as error:
+    print("report failed:", error)
