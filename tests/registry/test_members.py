@@ -43,6 +43,7 @@ SOURCES = {
         ("lib.kinds.Kind.A", "exists", "lib.kinds:Kind.A"),
         ("lib.kinds.Kind.C", "missing", "lib.kinds:Kind.C"),
         ("lib.kinds.Kind.__members__", "exists", None),
+        ("lib.kinds.Kind._missing_", "exists", None),
         ("lib.kinds.Kind.A.value", "exists", "lib.kinds:Kind.A"),
         ("lib.kinds.Net.forward", "unknown", "unknown-base"),
         ("lib.kinds.Fails.args", "exists", None),
