@@ -232,7 +232,7 @@ def _attributes_of(module: str, name: str) -> frozenset[str]:
     a module runs it."""
     if name == "NamedTuple":
         return _NAMED_TUPLE
-    base: type = getattr(importlib.import_module(module), name)
+    base: type[object] = getattr(importlib.import_module(module), name)
     # Not `dir`: enumerations hide some of theirs from it.
     owners = (*base.__mro__, *type(base).__mro__)
     return frozenset(attribute for owner in owners for attribute in vars(owner))
