@@ -79,11 +79,8 @@ def measure(
         ruff = [str(BIN / "ruff"), "check", "--no-cache", "--isolated", "--quiet", "--exit-zero"]
         rows["ruff check --no-cache"] = ([*ruff, str(tree)], lambda: None)
     if "griffe" in peers:
-        rows["griffe dump"] = (
-            [str(BIN / "griffe"), "dump", "-o", os.devnull, "-L", "CRITICAL", "-s", str(tree)]
-            + packages,
-            lambda: None,
-        )
+        griffe = [str(BIN / "griffe"), "dump", "-o", os.devnull, "-L", "CRITICAL", "-s", str(tree)]
+        rows["griffe dump"] = ([*griffe, *packages], lambda: None)
     found: dict[str, list[Cost]] = {name: [] for name in rows}
     for turn in range(runs + 1):  # the first turn warms the file system's cache
         for name, (command, before) in rows.items():
