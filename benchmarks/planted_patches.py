@@ -13,8 +13,10 @@ This runs the code of the package.
 
 import argparse
 import builtins
+import functools
 import json
 import os
+import pkgutil
 import random
 import re
 import shutil
@@ -116,7 +118,7 @@ def python_says(patches: list[tuple[Target, str]]) -> list[str]:
         sys.dont_write_bytecode = True
         try:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-                answers = [_error_of(target) for target, _ in patches]
+                answers = [_error_of(*patch) for patch in patches]
             with os.fdopen(writing, "w") as stream:
                 json.dump(answers, stream)
         finally:
@@ -128,15 +130,19 @@ def python_says(patches: list[tuple[Target, str]]) -> list[str]:
     return json.loads(text) if text else ["died"] * len(patches)
 
 
-def _error_of(target: Target) -> str:
+def _error_of(target: Target, form: str) -> str:
     try:
-        found: object = import_module(target.module)
+        import_module(target.module)
     except BaseException as error:  # noqa: BLE001 - whatever the package raises is an answer
         return f"import: {type(error).__name__}"
     try:
-        for part in filter(None, (target.owner, target.name)):
-            found = getattr(found, part)
-    except AttributeError:
+        if form.startswith(("mock.patch(", "mock.patch.multiple(")):
+            found = pkgutil.resolve_name(target.dotted.rpartition(".")[0])
+        else:
+            top, *rest = target.dotted.split(".")[:-1]
+            found = functools.reduce(getattr, rest, import_module(top))
+        getattr(found, target.name)
+    except (AttributeError, ImportError):
         return "AttributeError"
     return ""
 

@@ -10,7 +10,7 @@ from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.model import Import, ModuleFacts, PatchTarget, Span, Use
 from contract_guard.registry import guards
 from contract_guard.registry.layout import Layout
-from contract_guard.registry.members import Chain, Members
+from contract_guard.registry.members import Chain, Importing, Members
 from contract_guard.registry.model import Producer, Resolution, Tree
 from contract_guard.registry.modules import Located, Module, Modules
 from contract_guard.registry.names import Found, Names, Target, either
@@ -123,7 +123,12 @@ class Registry:
         return found
 
     def _follow(
-        self, roots: Found, chain: Sequence[str], *, stores: bool = True, importing: bool = False
+        self,
+        roots: Found,
+        chain: Sequence[str],
+        *,
+        stores: bool = True,
+        importing: Importing = "",
     ) -> Resolution:
         followed = self.members.follow(roots.targets, chain, stores=stores, importing=importing)
         symbol = self._symbol(roots.targets[0], followed, chain)
@@ -162,7 +167,9 @@ class Registry:
             return self._follow(roots, chain, stores=False)
         if not patch.target or patch.form in ("setattr", "delattr"):
             return Resolution("unknown", "", "not-an-import")
-        return self._dotted(module, (*patch.target.split("."), *attributes), stores=False)
+        importing = "modules-first" if patch.form.startswith("mock") else "attributes-first"
+        parts = (*patch.target.split("."), *attributes)
+        return self._dotted(module, parts, stores=False, importing=importing)
 
     def resolve_dotted(self, dotted: str, importer: str = "") -> Resolution:
         """What `a.b.name` means when it is looked up as `mock.patch` does: modules are imported
@@ -171,7 +178,12 @@ class Registry:
         return self._dotted(module, dotted.split("."))
 
     def _dotted(
-        self, importer: Module | None, parts: Sequence[str], *, stores: bool = True
+        self,
+        importer: Module | None,
+        parts: Sequence[str],
+        *,
+        stores: bool = True,
+        importing: Importing = "modules-first",
     ) -> Resolution:
         located = self.modules.locate(importer, parts[0])
         if located.status != "exists":
@@ -179,7 +191,7 @@ class Registry:
         targets = tuple(Target(module) for module in located.modules)
         certain = "exists" if located.certain and not located.elsewhere else "unknown"
         roots = Found(certain, targets, "" if certain == "exists" else "another-root")
-        found = self._follow(roots, parts[1:], stores=stores, importing=True)
+        found = self._follow(roots, parts[1:], stores=stores, importing=importing)
         if found.status == "missing" and found.depth < len(parts) - 2 and ":" in found.symbol:
             owner, _, name = found.symbol.partition(":")
             if "." not in name:

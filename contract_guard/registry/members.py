@@ -42,6 +42,11 @@ _CLASS_ATTRIBUTES = frozenset(dir(type)) | frozenset(dir(object)) | {"__dict__",
 _KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 
 
+Importing = Literal["", "modules-first", "attributes-first"]
+"""Whether submodules on a dotted way are loaded, and whether an attribute of that name wins:
+`pkgutil.resolve_name`, and with it `mock.patch`, takes the submodule, pytest the attribute."""
+
+
 class Chain(NamedTuple):
     """How far an attribute chain could be followed: `depth` parts, to `found`.
 
@@ -82,7 +87,7 @@ class Members:
         *,
         type_checking: bool = False,
         stores: bool = True,
-        importing: bool = False,
+        importing: Importing = "",
     ) -> Chain:
         """Follow `chain` from any of `targets`. Without `stores`, assignments from elsewhere to
         the last part do not count; with `importing`, submodules are loaded on the way."""
@@ -93,7 +98,11 @@ class Members:
             results: list[Found] = []
             for target in found.targets:
                 if importing and not last and target.binding is None:
-                    result = self._names.find(target.module, part, type_checking=type_checking)
+                    child = self._modules.child(target.module, part)
+                    if child is not None and importing == "modules-first":
+                        result = Found("exists", (Target(child),))
+                    else:
+                        result = self._names.find(target.module, part, type_checking=type_checking)
                 else:
                     result = self.attribute(
                         target, part, type_checking=type_checking, stores=stores or not last

@@ -82,3 +82,8 @@ class TestClass:
 
     def test_two(self, _):
         assert Worker().run()
+
+
+@patch("pkg.shadowed._inner")  # expect: CG103 pkg.shadowed:_inner
+def test_a_function_hides_the_submodule(_):
+    assert Worker().run()

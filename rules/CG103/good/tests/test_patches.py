@@ -83,3 +83,8 @@ def stand_in():
 
 pkg.parallel.registered = stand_in
 pkg.parallel.is_parallel = stand_in
+
+
+@patch("pkg.shadowed._inner")
+def test_a_function_hides_the_submodule(_):
+    assert pkg.shadowed()

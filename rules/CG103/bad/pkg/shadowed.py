@@ -1,0 +1,2 @@
+def shadowed():
+    return 1

@@ -1,0 +1,6 @@
+def shadowed():
+    return _inner()
+
+
+def _inner():
+    return 1
