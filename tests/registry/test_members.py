@@ -8,7 +8,8 @@ SOURCES = {
     "lib/__init__.py": "",
     "lib/base.py": "class Base:\n    def run(self): ...\n    x: int\n"
     "    def __init__(self):\n        self.set_later = 1\n",
-    "lib/kinds.py": "import dataclasses\nimport enum\nimport io\nimport typing\nfrom lib.base import Base\nimport torch\nfrom typing import Any\n"
+    "lib/kinds.py": "import dataclasses\nimport enum\nimport io\nimport typing\n"
+    "from lib.base import Base\nimport torch\nfrom typing import Any\n"
     "class Child(Base):\n    LIMIT = 3\n    class Inner:\n        deep = 1\n"
     "class Kind(enum.Enum):\n    A = 1\n    B = A + 1\n"
     "class Net(torch.nn.Module): ...\n"
