@@ -142,8 +142,8 @@ def _error_of(target: Target, form: str) -> str:
             top, *rest = target.dotted.split(".")[:-1]
             found = functools.reduce(getattr, rest, import_module(top))
         getattr(found, target.name)
-    except (AttributeError, ImportError):
-        return "AttributeError"
+    except (AttributeError, ImportError) as error:
+        return type(error).__name__
     return ""
 
 
