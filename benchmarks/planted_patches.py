@@ -131,10 +131,9 @@ def python_says(patches: list[tuple[Target, str]]) -> list[str]:
 
 
 def _error_of(target: Target, form: str) -> str:
-    try:
-        import_module(target.module)
-    except BaseException as error:  # noqa: BLE001 - whatever the package raises is an answer
-        return f"import: {type(error).__name__}"
+    for module in (target.module.partition(".")[0], target.module):
+        if broken := _import_error(module):
+            return broken
     try:
         if form.startswith(("mock.patch(", "mock.patch.multiple(")):
             found = pkgutil.resolve_name(target.dotted.rpartition(".")[0])
@@ -144,6 +143,16 @@ def _error_of(target: Target, form: str) -> str:
         getattr(found, target.name)
     except (AttributeError, ImportError) as error:
         return type(error).__name__
+    return ""
+
+
+@functools.cache
+def _import_error(module: str) -> str:
+    """Kept: a second attempt would find what the first one left behind."""
+    try:
+        import_module(module)
+    except BaseException as error:  # noqa: BLE001 - whatever the package raises is an answer
+        return f"import: {type(error).__name__}"
     return ""
 
 

@@ -209,7 +209,8 @@ def test_an_endless_chain_is_unknown(registry_of) -> None:
 def test_dotted_strings_import_on_the_way(registry_of) -> None:
     registry = registry_of({**PACKAGE, "user.py": ""})
     assert registry.resolve_dotted("p.never.x").producer.symbol == "p.never:x"
-    assert registry.resolve_dotted("p.log.Log.emit").symbol == "p:log"
+    # The submodule, as for `pkgutil.resolve_name`, not the attribute of that name.
+    assert registry.resolve_dotted("p.log.Log.emit").symbol == "p.log:Log.emit"
     missing = registry.resolve_dotted("p.nowhere.x")
     assert (missing.status, missing.symbol, missing.missing_module) == (
         "missing",
