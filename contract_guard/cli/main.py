@@ -77,6 +77,11 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Console entry point. Exits 0, 1 or 2; a fault of this program's own is always 2."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] - closed by the caller
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        say("standard output is closed")
+        sys.exit(EXIT_FAILED)
     for stream in (sys.stdout, sys.stderr):
         # Names of files need not fit the encoding of the terminal.
         if isinstance(stream, io.TextIOWrapper):
@@ -104,6 +109,13 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader of the pipe went away. Python would complain when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_FAILED
+    except OSError as error:
+        if error.filename is not None:
+            report_internal_fault(error)
+        else:
+            say(f"standard output cannot be written: {error.strerror}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - an internal fault must end as exit 2, never as 1
         report_internal_fault(error)

@@ -281,7 +281,7 @@ def _text(source: bytes) -> str:
 def _toml(source: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(_text(source))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -9,6 +9,7 @@ import msgspec
 from contract_guard.findings import Finding
 from contract_guard.project import run_cache
 from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.encoding import decode_result
 from contract_guard.project.places import checked_root, select_paths
 from contract_guard.report import Cache, Summary
 from contract_guard.text import plural
@@ -66,8 +67,8 @@ def check(
         "unknown": count_unknown,
     }
     lookup = run_cache.look_up(root, config, options, cache_dir=cache_dir)
-    if lookup.result is not None:
-        kept = msgspec.msgpack.decode(lookup.result, type=Checked)
+    kept = decode_result(lookup.result, Checked)
+    if kept is not None:
         return msgspec.structs.replace(kept, cache_hits=kept.files, cache_misses=0)
     return _check(
         root,
@@ -95,11 +96,13 @@ def _check(
     # Not needed where the result was kept.
     from contract_guard.detectors.run import run
     from contract_guard.facts.model import ModuleFacts
+    from contract_guard.project.ignore import exclude_spec
     from contract_guard.project.snapshot import load
     from contract_guard.registry.index import build
     from contract_guard.registry.risk import tests_at_risk
     from contract_guard.registry.unknowns import count_unknowns
 
+    exclude_spec(tuple(config.per_file_ignores), "per-file-ignores")
     snapshot = load(
         root, config, paths=paths, jobs=jobs, cache_dir=lookup.cache_dir, found=lookup.found
     )

@@ -200,7 +200,7 @@ def _has_table(place: Path) -> bool:
         return False
     try:
         document = tomllib.loads(source.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         return True  # reading it will say what is wrong with it
     return tool_table(document, "contract_guard") is not None
 
@@ -215,10 +215,12 @@ def _read(path: Path) -> bytes:
 def _parse_toml(source: bytes, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(source.decode("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{name}: not valid TOML: {error}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{name}: not UTF-8 at byte {error.start}") from None
+    except RecursionError:
+        raise UserError(f"{name}: not valid TOML: nested too deep") from None
+    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+        raise UserError(f"{name}: not valid TOML: {error}") from None
 
 
 _TYPE_NAMES: Mapping[str, str] = {

@@ -10,6 +10,7 @@ from contract_guard.findings import Finding, TestsLost
 from contract_guard.project import run_cache
 from contract_guard.project.cache import Cache, code_stamp
 from contract_guard.project.config import Config
+from contract_guard.project.encoding import decode_result
 from contract_guard.project.git_objects import Commit
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
@@ -84,8 +85,9 @@ def diff(
             "ignore": ignore,
         }
         lookup = run_cache.look_up(root, config, options, cache_dir=cache_dir)
-        if lookup.result is not None:
-            return msgspec.msgpack.decode(lookup.result, type=Diffed)
+        known = decode_result(lookup.result, Diffed)
+        if known is not None:
+            return known
         diffed = _diffed(revisions, config, (), select, ignore, jobs, cache_dir)
         if not diffed.warnings:
             stamps = {file.path: file for file in lookup.found.python}
@@ -172,9 +174,9 @@ def _kept(
     code = (code_stamp(package), code_stamp(rules_directory()))
     key = hashlib.sha256(msgspec.msgpack.encode((*parts, code))).digest()
     with Cache(cache_dir) as cache:
-        kept = cache.result(key)
-    if kept is not None:
-        return msgspec.msgpack.decode(kept, type=Diffed)
+        known = decode_result(cache.result(key), Diffed)
+    if known is not None:
+        return known
     diffed = compare()
     if not diffed.warnings:
         with Cache(cache_dir) as cache:

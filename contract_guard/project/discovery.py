@@ -138,6 +138,7 @@ class _Walk:
         if linked:
             target = os.path.realpath(f"{self.root}/{path}")
             if not (target + "/").startswith(self.real_root + "/"):
+                self._take_foreign(entry, path)
                 return
             if entry.is_dir():
                 if name not in SKIPPED_DIRECTORIES and not directory.linked:
@@ -150,6 +151,13 @@ class _Walk:
             return
         stat = entry.stat()
         list_.append(FoundFile(path, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size))
+
+    def _take_foreign(self, entry: os.DirEntry[str], path: str) -> None:
+        """A link that leads out of the root is not read, but a module may well be there."""
+        if is_text(path) and self._counts(path) and (entry.is_dir() or path.endswith(".py")):
+            stat = entry.stat(follow_symlinks=False)
+            stamp = (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size)
+            self.found.compiled.append(FoundFile(path, *stamp))
 
     def _follow(self, path: str, target: str, directory: _Directory) -> None:
         """Enter a linked directory, unless it was entered before or holds the link itself."""

@@ -1,5 +1,7 @@
 """Facts as bytes: how they travel from workers and lie in the cache. Nothing in it can run."""
 
+from typing import TypeVar
+
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Unreadable
@@ -8,6 +10,8 @@ _FACTS, _UNREADABLE = b"F", b"U"
 _encode = msgspec.msgpack.Encoder().encode
 _decode_facts = msgspec.msgpack.Decoder(ModuleFacts).decode
 _decode_unreadable = msgspec.msgpack.Decoder(Unreadable).decode
+
+Kept = TypeVar("Kept")
 
 # Reasons that lie in the machine, and not in the bytes of a file.
 _PASSING = frozenset({"unreadable", "worker-died", "timeout"})
@@ -27,6 +31,16 @@ def decode(data: bytes) -> ModuleFacts | Unreadable:
     if kind == _UNREADABLE:
         return _decode_unreadable(body)
     raise msgspec.DecodeError(f"unknown kind {kind!r}")
+
+
+def decode_result(data: bytes | None, kind: type[Kept]) -> Kept | None:
+    """A kept result, None where there is none or it is damaged: it is made again then."""
+    if data is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(data, type=kind)
+    except msgspec.DecodeError:
+        return None
 
 
 def may_be_kept(data: bytes) -> bool:

@@ -187,5 +187,5 @@ def _toml(path: Path) -> dict[str, object]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{os.fspath(path.name)}: {error}") from error

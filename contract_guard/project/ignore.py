@@ -19,8 +19,9 @@ _MOST_PATTERNS = 3_000
 _MOST_WILDCARDS = 3
 
 
-def exclude_spec(patterns: Sequence[str]) -> "GitIgnoreSpec | None":
-    """The configuration's patterns. Raises UserError for one that is no gitignore pattern."""
+def exclude_spec(patterns: Sequence[str], key: str = "exclude") -> "GitIgnoreSpec | None":
+    """The configuration's patterns under `key`. Raises UserError for one that is no gitignore
+    pattern."""
     if not patterns:
         return None
     from pathspec import GitIgnoreSpec
@@ -29,7 +30,7 @@ def exclude_spec(patterns: Sequence[str]) -> "GitIgnoreSpec | None":
         try:
             GitIgnoreSpec.from_lines([pattern])
         except ValueError as error:
-            raise UserError(f"exclude: {pattern!r} is not a gitignore pattern: {error}") from None
+            raise UserError(f"{key}: {pattern!r} is not a gitignore pattern: {error}") from None
     return GitIgnoreSpec.from_lines(patterns)
 
 

@@ -38,6 +38,10 @@ def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
         place = path.parent.resolve() / path.name if linked else path.resolve()
         if not place.is_relative_to(real_root):
             raise UserError(f"{path}: outside the project {root}")
+        if linked and not path.resolve().is_relative_to(real_root):
+            raise UserError(f"{path}: a link that leads out of the project {root}")
+        if not (path.is_file() or path.is_dir()):
+            raise UserError(f"{path}: not a regular file or a directory")
         relative = place.relative_to(real_root).as_posix()
         selected.add("" if relative == "." else relative)
     return tuple(sorted(selected)) or ("",)
