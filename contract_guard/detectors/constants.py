@@ -32,7 +32,8 @@ def constant_imports(context: Context) -> Iterable[Finding]:
             name = constant.symbol.partition(":")[2]
             private = name.startswith("_")
             tests = sum(test.cases for test in facts.pytest.tests)
-            hang = f": {_tests(tests)} of this file hang on its name" if tests else ""
+            verb = "hangs" if tests == 1 else "hang"
+            hang = f": {_tests(tests)} of this file {verb} on its name" if tests else ""
             yield context.finding(
                 "CG202" if private else "CG201",
                 "note",
