@@ -33,7 +33,9 @@ def _ends_before(context: Context, path: str, guard: Guard) -> bool:
         return _always_skips(context, path, guard.text)
     if guard.kind in ("version", "if"):
         may_hold = context.versions.may_hold(guard.text, negated=guard.negated)
-        return guard.kind == "version" if may_hold is None else not may_hold
+        if may_hold is None:
+            return guard.kind == "version" or context.versions.is_asked_in(guard.text)
+        return not may_hold
     return guard.kind == "unreachable"
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from contract_guard.facts.source import dotted
 
 _RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)(.*)\Z")
+_WORD = re.compile(r"\w+")
 _PRE = re.compile(r"[-_.]?(?:a|b|c|rc|alpha|beta|pre|dev)", re.IGNORECASE)
 _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -61,6 +62,10 @@ class Versions:
             if version is not None:
                 self._known.setdefault(_normal(name), []).append(version)
         self._predicates = frozenset(name.rpartition(".")[2] for name in predicates)
+
+    def is_asked_in(self, condition: str) -> bool:
+        """Whether a condition names one of the functions that test a version."""
+        return not self._predicates.isdisjoint(_WORD.findall(condition))
 
     def may_hold(self, condition: str, *, negated: bool = False) -> bool | None:
         """Whether a condition, or its opposite, holds for any of the versions; None where that
