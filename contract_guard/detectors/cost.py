@@ -8,7 +8,7 @@ from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.model import Fixture, ModuleFacts
 from contract_guard.findings import Impact, Related, TestsLost
 from contract_guard.registry import guards
-from contract_guard.registry.collection import Collected
+from contract_guard.registry.collection import Collected, total
 from contract_guard.registry.guards import Error
 from contract_guard.registry.impact import Failure
 
@@ -64,18 +64,6 @@ def of_guard(context: Context, site: Site, is_skip: bool) -> Cost:
         return Cost("always-skipped", lost, (), text)
     tests = around(context, site)
     return Cost("always-skipped", total(tests), (), "what follows is always skipped")
-
-
-def total(tests: Iterable[Collected]) -> TestsLost | None:
-    """All of the tests together, None for none."""
-    tests = list(tests)
-    if not tests:
-        return None
-    return TestsLost(
-        count=sum(test.cases for test in tests),
-        exact=all(test.exact for test in tests),
-        ids=tuple(node for test in tests for node in (test.ids or (test.node,))),
-    )
 
 
 def _number(lost: TestsLost | None) -> str:

@@ -7,6 +7,7 @@ from contract_guard.detectors import cost
 from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.model import ModuleFacts, Test
 from contract_guard.findings import Finding
+from contract_guard.registry.collection import total
 
 _KNOWN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "patch", "object", "multiple", "dict"}
@@ -78,7 +79,7 @@ def _of_test(
             f"no fixture `{name}` is visible here: this test fails when it is set up",
             help_,
             impact="runtime-error",
-            lost=cost.total(cost.around(context, site)),
+            lost=total(cost.around(context, site)),
             identity=name,
         )
 

@@ -21,6 +21,18 @@ class Collected(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
+def total(tests: Iterable[Collected]) -> TestsLost | None:
+    """All of the tests together, None for none."""
+    tests = list(tests)
+    if not tests:
+        return None
+    return TestsLost(
+        count=sum(test.cases for test in tests),
+        exact=all(test.exact for test in tests),
+        ids=tuple(node for test in tests for node in (test.ids or (test.node,))),
+    )
+
+
 class Collection:
     """Tests by file, memoised."""
 
@@ -42,14 +54,7 @@ class Collection:
 
     def lost(self, paths: Iterable[str]) -> TestsLost | None:
         """All tests of these files together, None where there are none."""
-        tests = [test for path in paths for test in self.tests(path)]
-        if not tests:
-            return None
-        return TestsLost(
-            count=sum(test.cases for test in tests),
-            exact=all(test.exact for test in tests),
-            ids=tuple(node for test in tests for node in (test.ids or (test.node,))),
-        )
+        return total(test for path in paths for test in self.tests(path))
 
     def _collect(self, path: str, facts: ModuleFacts) -> Iterator[Collected]:
         own: set[str] = set()
