@@ -67,7 +67,7 @@ def run(
     without facts, by default those of the registry's tree.
     """
     levels = severity or {}
-    chosen = {r for r in rules if levels.get(r) != "off" and _is_selected(r, select, ignore)}
+    chosen = {r for r in rules if levels.get(r) != "off" and is_selected(r, select, ignore)}
     if unreadable is None:
         files = registry.tree.files.items()
         unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
@@ -95,7 +95,8 @@ def run(
     return sorted(kept.values(), key=lambda finding: (finding.sort_key, finding.message))
 
 
-def _is_selected(rule: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+def is_selected(rule: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+    """Whether a rule runs: the longer of two ids or prefixes that fit wins."""
     chosen = max((len(prefix) for prefix in select or ("",) if rule.startswith(prefix)), default=-1)
     dropped = max((len(prefix) for prefix in ignore if rule.startswith(prefix)), default=-1)
     return chosen > dropped
