@@ -103,6 +103,8 @@ class Expressions:
                 value = self.graph.input(name)
             elif isinstance(value, int) and self.graph.ops[value].name in self.graph.objects:
                 value = self.new_object(name)
+            elif isinstance(value, int):
+                self.graph.aliases.setdefault(value, set()).add(name)
             self.module.frame.env[name] = value
             return value
         if name in _BUILTINS:

@@ -76,10 +76,11 @@ def is_production(dotted: str, packages: Collection[str] | None) -> bool:
 
 @dataclass(slots=True)
 class Graph:
-    """Ops by index, each once. `ranks`, `random` and `calls` are parallel to `ops`.
+    """Ops by index, each once. `ranks` and `random` are parallel to `ops`.
 
     `input_ranks` gives the rank of every "$name" that was made; `objects` are the inputs that
-    stand for an object of production. `refused` keeps reasons in order, each once.
+    stand for an object of production, `produced` the ops that production itself computes.
+    `refused` keeps reasons in order, each once.
     `aliases` are the names that an op's value was bound to.
     """
 
@@ -89,6 +90,7 @@ class Graph:
     random: list[bool] = field(default_factory=list[bool])
     input_ranks: dict[str, float] = field(default_factory=dict[str, float])
     objects: set[str] = field(default_factory=set[str])
+    produced: set[int] = field(default_factory=set[int])
     refused: dict[str, None] = field(default_factory=dict[str, None])
     aliases: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     _known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
@@ -119,6 +121,8 @@ class Graph:
         self.ops.append(Op(name, args, words, line))
         used = [*args, *(value for _, value in words)]
         self.ranks.append(self._rank(name, args, used) if rank is None else rank)
+        if rank is not None and rank >= OBJECT and name != "ifelse":
+            self.produced.add(index)
         self.random.append(is_random or any(self.is_random(value) for value in used))
         self._known[key] = index
         return index

@@ -256,7 +256,7 @@ ACCESS = words(
     """getattr getitem to clone contiguous detach cpu cuda numpy tolist item view reshape flatten
     squeeze unsqueeze t transpose copy list tuple builtins.list builtins.tuple builtins.str
     builtins.int builtins.float builtins.sorted builtins.len builtins.set builtins.dict
-    builtins.repr builtins.next builtins.iter element strip read read_text split keys values items
+    builtins.repr builtins.next builtins.iter builtins.zip builtins.enumerate builtins.reversed element strip read read_text split keys values items
     splitlines decode stack cat asarray array tensor"""
 )
 

@@ -95,9 +95,10 @@ class Interpreter(Calls):
         self._stack.pop()
 
     def run_function(self, closure: Closure) -> None:
-        """Runs one function on unknown arguments."""
+        """Runs one function on unknown arguments. Of the defaults only numbers are taken: others
+        decide which branches are seen."""
         self._stack.append(closure.node)
-        self._parameters(closure, [], {}, self.root, None)
+        self._parameters(closure, [], {}, self.root, None, defaults=False)
         if not isinstance(closure.node, ast.Lambda):
             self.block(closure.node.body, self.root)
 
@@ -159,6 +160,7 @@ class Interpreter(Calls):
         keywords: dict[str, Reference],
         frame: Frame,
         owner: ClassValue | None,
+        defaults: bool = True,
     ) -> None:
         spec = closure.node.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
@@ -176,13 +178,11 @@ class Interpreter(Calls):
         if spec.kwarg:
             pairs = [part for key, value in rest.items() for part in (Const(key), value)]
             frame.env[spec.kwarg.arg] = self.graph.op("dict", pairs, 0)
-        defaults = [*zip(reversed(names), reversed(spec.defaults), strict=False)]
-        defaults += [
-            (a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d
-        ]
-        for name, default in defaults:
-            if name not in frame.env:
-                frame.env[name] = self.evaluate(default, closure.frame)
+        given = [*zip(reversed(names), reversed(spec.defaults), strict=False)]
+        given += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+        for name, default in given:
+            if name not in frame.env and (defaults or _is_number(default)):
+                frame.env[name] = _named(name, self.reference(self.evaluate(default, closure.frame)))
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
             if name not in frame.env:
                 frame.env[name] = self.graph.input(frame.prefix + name)
@@ -460,6 +460,12 @@ def _named(name: str, value: Reference) -> Reference:
     if isinstance(value, Const) and value.symbol is None and value.value is not None:
         return Const(value.value, name)
     return value
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
 def _is_static(decorators: list[ast.expr]) -> bool:
