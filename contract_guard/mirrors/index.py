@@ -185,6 +185,8 @@ class Index:
         for module, name in file.imports:
             target = self._module_path(module, path)
             inner = self._module_path(f"{module}.{name}", path) if name else None
+            if inner == target:
+                inner = None  # a name of the module, no submodule of it
             for known in (target, inner):
                 if known is not None and known not in self.tests:
                     seeds.add(known)
