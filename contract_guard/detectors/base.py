@@ -15,6 +15,7 @@ from contract_guard.findings import (
     TestsLost,
     fingerprint,
 )
+from contract_guard.mirrors.copies import CopiesOf
 from contract_guard.registry.impact import ImportGraph
 from contract_guard.registry.index import Registry
 
@@ -47,7 +48,8 @@ class Context:
     `read` gives the bytes of a file of the project by its relative path; it is called only for
     files that have something to say. `unreadable` are files and directories without facts.
     `version_predicates` and `patch_wrappers` are dotted names of the project's own functions that
-    test a version, or that wrap `mock.patch`.
+    test a version, or that wrap `mock.patch`. `copies_of` searches for mirrors, by default in
+    this process.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Context:
         unreadable: Mapping[str, Unreadable],
         version_predicates: Collection[str] = (),
         patch_wrappers: Collection[str] = (),
+        copies_of: CopiesOf | None = None,
     ) -> None:
         self.registry = registry
         self.read = read
@@ -64,6 +67,7 @@ class Context:
         self.versions = Versions([tree.origin for tree in registry.trees[1:]], version_predicates)
         self.patch_wrappers = frozenset(patch_wrappers)
         self._texts: dict[str, str] = {}
+        self.copies_of = copies_of
 
     @cached_property
     def imports(self) -> ImportGraph:

@@ -21,6 +21,7 @@ from contract_guard.detectors.suppress import Suppression, suppressions
 from contract_guard.facts.model import Unreadable
 from contract_guard.findings import Finding, Severity
 from contract_guard.registry.index import Registry
+from contract_guard.mirrors.copies import CopiesOf
 
 # Each detector with the rules whose findings it gives.
 DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
@@ -58,6 +59,7 @@ def run(
     patch_wrappers: Collection[str] = (),
 ) -> list[Finding]:
     """Findings of all selected rules, sorted, without those that a comment suppresses.
+    copies_of: CopiesOf | None = None,
 
     `rules` are those that take part at all, `detectors` what finds them. `select` and `ignore`
     hold rule ids or prefixes of them; an empty `select` means all rules, and the longer of two
@@ -71,7 +73,7 @@ def run(
     if unreadable is None:
         files = registry.tree.files.items()
         unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
-    context = Context(registry, read, unreadable, version_predicates, patch_wrappers)
+    context = Context(registry, read, unreadable, version_predicates, patch_wrappers, copies_of)
     found = [
         finding
         for given, detect in detectors

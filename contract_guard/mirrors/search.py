@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
@@ -19,6 +20,8 @@ NOMINATED = 4
 _MINIMUM = 6.0  # nomination score under which no graph is built
 _SHARED = 3  # fragments that compute
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
+_OPEN = 64  # files whose trees are held
+_COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,25 @@ class TestGraph:
     calls_production: bool
 
 
+class _Opened:
+    """The tree of a file and its functions: all by line and name, and those that are not inside
+    others, with the class around each, by line and qualified name."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+
+    @cached_property
+    def every(self) -> dict[tuple[int, str], FunctionNode]:
+        return {(node.lineno, node.name): node for node in all_functions(self.tree)}
+
+    @cached_property
+    def outer(self) -> dict[tuple[int, str], tuple[FunctionNode, ast.ClassDef | None]]:
+        return {(node.lineno, name): (node, owner) for name, node, owner in functions_of(self.tree)}
+
+
 class Search:
-    """Finds resemblances of tests with production. `parse` gives the tree of a file by path."""
+    """Finds resemblances of tests with production. `parse` gives the tree of a file by path; it
+    is asked again for a file that was not needed for long."""
 
     def __init__(
         self,
@@ -64,12 +84,31 @@ class Search:
         parse: Callable[[str], ast.Module],
     ) -> None:
         self.index = Index(files, tests)
-        self.parse = parse
         self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
         self._matcher = Matcher(self.index.rarity)
-        self._nodes: dict[str, dict[tuple[int, str], FunctionNode]] = {}
+
+        @lru_cache(_OPEN)
+        def opened(path: str) -> _Opened:
+            return _Opened(parse(path))
+
+        self._open = opened
+
+    @cached_property
+    def compared_constants(self) -> dict[str, list[int]]:
+        """Upper-case names that production compares with, and the entries that do; short functions
+        first: a helper that gives the mask alone is the one to name."""
+        entries = self.index.entries
+        found: dict[str, list[int]] = {}
+        for number, (_, function) in enumerate(entries):
+            for fragment in function.fragments:
+                operation, _, leaf = fragment.partition(">")
+                if leaf.isupper() and len(leaf) > 2 and operation in _COMPARING:
+                    found.setdefault(leaf, []).append(number)
+        for numbers in found.values():
+            numbers.sort(key=lambda n: entries[n].function.end - entries[n].function.start)
+        return found
 
     def tests_of(self, path: str) -> Iterator[FunctionFragments]:
         for function in self.index.files[path].functions:
@@ -137,18 +176,9 @@ class Search:
 
     def production(self, entry: Entry) -> Graphs:
         path, function = entry
-        nodes = self._functions(path)
-        name = function.qualname.rsplit(".", 1)[-1]
-        node = nodes[function.start, name]
-        return self._matcher.production(path, self.parse(path), node, function.qualname)
-
-    def _functions(self, path: str) -> dict[tuple[int, str], FunctionNode]:
-        known = self._nodes.get(path)
-        if known is None:
-            known = self._nodes[path] = {
-                (node.lineno, node.name): node for node in all_functions(self.parse(path))
-            }
-        return known
+        opened = self._open(path)
+        node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
+        return self._matcher.production(path, opened.tree, node, function.qualname)
 
     def _closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
@@ -181,17 +211,13 @@ class Search:
 
     def graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
         """What a test computes, None if it compares nothing but literals."""
-        for name, node, owner in functions_of(self.parse(path)):
-            if name == test.qualname and node.lineno == test.start:
-                traced = run(self.parse(path), node, owner, self.packages)
-                break
-        else:
+        opened = self._open(path)
+        found = opened.outer.get((test.start, test.qualname))
+        if found is None:
             return None
+        traced = run(opened.tree, *found, self.packages)
         graph = traced.graph
-        calls_production = any(
-            rank >= OBJECT and op.name not in ACCESS
-            for op, rank in zip(graph.ops, graph.ranks, strict=True)
-        )
+        calls_production = bool(graph.produced)
         form = normal_form(graph.ops, graph.aliases)
         computed = [e for e in traced.expectations if not is_literal(e, traced)]
         groups = [
@@ -214,7 +240,8 @@ class Search:
 
 def _is_production_data(root: Reference, graph: Graph) -> bool:
     """True for values that only join objects and constants of production (`2 * x + sin(y)` in a
-    package of symbols): production's own operators compute them, so they are written out."""
+    package of symbols): production's own operators compute them, so they are written out. What is
+    read from a field of a result is plain data: the test computes with it."""
     stack: list[Reference] = [root]
     seen: set[int] = set()
     found = False
@@ -231,8 +258,10 @@ def _is_production_data(root: Reference, graph: Graph) -> bool:
         elif value not in seen:
             seen.add(value)
             op = graph.ops[value]
-            if graph.ranks[value] >= OBJECT and op.name not in ACCESS | {"ifelse"}:
+            if value in graph.produced:
                 found = True
+            elif op.name in ("getattr", "getitem") and graph.rank(op.arguments[0]) >= OBJECT:
+                return False
             elif op.arguments or op.keywords:
                 stack += [*op.arguments, *(v for _, v in op.keywords)]
             else:
@@ -253,19 +282,15 @@ def _may_have_substance(fragments: set[str], function: FunctionFragments) -> boo
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
-    """Nodes that production computed: the name of a call is no sign of a copy."""
+    """Nodes that production computed, and what is only read out of these: the name of a call, or
+    of a field of its result, is no sign of a copy."""
     graph = traced.graph
-    found: set[int] = set()
+    given = set(graph.produced)
     for index, op in enumerate(graph.ops):
-        moved = form.moved[index]
-        if (
-            isinstance(moved, int)
-            and graph.ranks[index] >= OBJECT
-            and op.name not in ACCESS
-            and op.name != "ifelse"
-        ):
-            found.add(moved)
-    return frozenset(found)
+        if op.name in ACCESS and op.arguments and op.arguments[0] in given:
+            given.add(index)
+    moved = (form.moved[index] for index in given)
+    return frozenset(node for node in moved if isinstance(node, int))
 
 
 def _reachable(form: NormalForm, root: Reference) -> frozenset[int]:

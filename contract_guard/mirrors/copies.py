@@ -1,0 +1,148 @@
+"""What the tests of one file copy of production.
+
+A result is plain values, and depends on that file, on the files of production and on which files
+there are: it can be kept, and be made in another process.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.index import NEARBY
+from contract_guard.mirrors.match import Match
+from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
+from contract_guard.mirrors.search import Resemblance, Search, TestGraph
+from contract_guard.mirrors.verdict import is_mirror, is_shadow, probability
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A function: its file, and its lines, both included."""
+
+    path: str
+    qualname: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The production function that one test copies.
+
+    `helper` is the function of the test's file in which most of the copy stands, None where that
+    is the test. `is_shadow` says that the test calls no production at all. `forms` are the
+    assertions that take part, sorted; `probability` is how likely a maintainer calls it a mirror.
+    """
+
+    test: Place
+    production: Place
+    helper: Place | None
+    is_shadow: bool
+    match: Match
+    forms: tuple[str, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateCopy:
+    """A condition over the production constant `symbol` at `line` of a test, that `production`
+    builds too at `production_line`; `is_equal` says whether both have one shape."""
+
+    test: Place
+    line: int
+    shape: str
+    name: str
+    symbol: str
+    production: Place
+    production_line: int
+    is_equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileCopies:
+    """`copies` has at most one for each test."""
+
+    copies: tuple[Copy, ...] = ()
+    predicates: tuple[PredicateCopy, ...] = ()
+
+
+CopiesOf = Callable[
+    [Mapping[str, FileFragments], frozenset[str], Sequence[str]], Iterable[tuple[str, FileCopies]]
+]
+"""Takes the fragments of all files, those of them that are no production, and the test files to
+look at; gives what each of these copies, in their order."""
+
+
+def copies_in(search: Search, path: str) -> FileCopies:
+    """What the tests of file `path` copy, in the order of the tests."""
+    copies: list[Copy] = []
+    predicates: list[PredicateCopy] = []
+    for test in search.tests_of(path):
+        found = [copy for r in search.resemblances(path, test) if (copy := _copy(r)) is not None]
+        if found:
+            copies.append(max(found, key=lambda copy: copy.probability))
+        predicates += _predicates(search, path, test)
+    return FileCopies(tuple(copies), tuple(predicates))
+
+
+def _copy(resemblance: Resemblance) -> Copy | None:
+    match, reach = resemblance.match, resemblance.reach
+    shadow = not resemblance.calls_production and reach < NEARBY
+    if not (is_shadow(match) if shadow else is_mirror(match, reach)):
+        return None
+    path, helper = resemblance.path, resemblance.helper
+    return Copy(
+        _place(path, resemblance.test),
+        _place(*resemblance.entry),
+        _place(path, helper) if helper is not None else None,
+        shadow,
+        match,
+        tuple(sorted(resemblance.forms)),
+        probability(match, reach),
+    )
+
+
+def _place(path: str, function: FunctionFragments) -> Place:
+    return Place(path, function.qualname, function.start, function.end)
+
+
+def _predicates(search: Search, path: str, test: FunctionFragments) -> Iterator[PredicateCopy]:
+    """Masks over a production constant that production has a function for."""
+    constants = search.compared_constants
+    if constants.keys().isdisjoint(fragment.partition(">")[2] for fragment in test.fragments):
+        return
+    graph = search.graph(path, test)
+    if graph is None:
+        return
+    symbols, masked = _masked(search, graph)
+    for predicate in named_predicates(graph.form, frozenset(symbols)):
+        if predicate.node not in masked:
+            continue
+        wanted = {n for name in predicate.names for n in constants.get(name, ())}
+        for entry in (search.index.entries[number] for number in sorted(wanted)):
+            same = named_predicates(search.production(entry).form, predicate.names)
+            theirs = max(
+                same, key=lambda p: (p.shape == predicate.shape, len(p.names)), default=None
+            )
+            if theirs is not None:
+                name = min(predicate.names)
+                yield PredicateCopy(
+                    _place(path, test),
+                    predicate.line,
+                    predicate.shape,
+                    name,
+                    symbols[name],
+                    _place(*entry),
+                    theirs.line,
+                    theirs.shape == predicate.shape,
+                )
+                break
+
+
+def _masked(search: Search, graph: TestGraph) -> tuple[dict[str, str], set[object]]:
+    """The production constants that the expected values of a test name, and the nodes of its
+    normal form that are used as data there."""
+    ops = graph.trace.graph.ops
+    needed = graph.trace.reachable([e.value for e in graph.trace.expectations])
+    symbols = production_constants((ops[i] for i in needed), search.packages)
+    return symbols, {graph.form.moved[index] for index in masks(ops, needed)}
