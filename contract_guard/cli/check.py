@@ -13,6 +13,7 @@ from contract_guard.cli.progress import progress
 from contract_guard.cli.statistics import statistics_text
 from contract_guard.findings import SEVERITIES, Severity
 from contract_guard.project.check import check, closing, source_lines, summary
+from contract_guard.project.baseline import baseline_place, without_known
 from contract_guard.project.config import find_root, read_config
 from contract_guard.project.rules import load_rules
 from contract_guard.report import Format, Report, Screen, render
@@ -26,13 +27,10 @@ from contract_guard.report.listing import last_lines, listed, shown_paths
 @options.root
 @options.select
 @options.ignore
-@click.option(
-    "--fail-on",
-    type=click.Choice(SEVERITIES),
-    default="warning",
-    show_default=True,
-    help="The least severity that makes the exit code 1.",
-)
+@against_options.against
+@against_options.python
+@options.baseline
+@options.fail_on
 @click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
 @options.jobs
 @options.cache_dir
@@ -47,6 +45,9 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: Severity,
+    against: tuple[str, ...],
+    environments: tuple[Path, ...],
+    baseline: Path | None,
     exit_zero: bool,
     jobs: int | None,
     cache_dir: Path | None,
@@ -65,15 +66,24 @@ def command(
     check_writable(output_file)
     place = root or find_root(paths[0] if paths else Path())
     with progress("contract-guard: checking", wanted=not quiet):
+    config = read_config(place)
+    accepted = baseline_place(place, config, baseline)
+    cache = options.chosen_cache(cache_dir, no_cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
         checked = check(
             place,
-            read_config(place),
+            config,
             paths=paths,
             select=select,
             ignore=ignore,
             count_unknown=statistics or format == "json",
             jobs=jobs,
-            cache_dir=options.chosen_cache(cache_dir, no_cache),
+            cache_dir=cache,
+            against=others,
+        )
+    if accepted is not None:
+        checked = without_known(
+            checked, accepted, place, config, paths=paths, select=select, ignore=ignore
         )
     for warning in checked.warnings:
         say(f"warning: {warning}")

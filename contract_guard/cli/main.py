@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "gate": "Run real MoE gates against what their tests expect.",
     "explain": "Explain a rule, with its examples.",
     "rules": "List all rules.",
-    "baseline": "Record known findings, so that only new ones count (not yet).",
+    "baseline": "Accept the findings of today, so that only new ones count.",
 }
 # What the extra `gate` installs.
 GATE_EXTRA = frozenset({"torch", "hypothesis", "transformers"})

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from contract_guard.errors import UserError
+from contract_guard.findings import SEVERITIES
 from contract_guard.project.cache import default_directory
 from contract_guard.project.config import is_selected, rule_ids
 from contract_guard.report import FORMATS
@@ -42,6 +43,19 @@ cache_dir = click.option(
     type=click.Path(path_type=Path),
     metavar="DIRECTORY",
     help="Where facts are kept between runs; the user's cache directory if absent.",
+)
+baseline = click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file of accepted findings, instead of the configured one.",
+)
+fail_on = click.option(
+    "--fail-on",
+    type=click.Choice(SEVERITIES),
+    default="warning",
+    show_default=True,
+    help="The least severity that makes the exit code 1.",
 )
 no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor keep anything.")
 

@@ -19,7 +19,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """The findings in the selected paths, and what was looked at to come by them.
 
     `modules`, `constants` and `tests_at_risk` are of the whole project: test modules that import
-    production constants at module level, those constants, and the tests in those modules.
+    production constants at module level, those constants, and the tests in those modules. `known`
+    findings are not among `findings`, since a baseline or an older revision has them too.
     """
 
     findings: tuple[Finding, ...]
@@ -37,6 +38,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 def check(
     root: Path,
+    known: int = 0
+    against: tuple[ReadAgainst, ...] = ()
     config: Config,
     *,
     paths: Sequence[Path] = (),
@@ -53,6 +56,7 @@ def check(
     has changed since a run that was kept in `cache_dir`, no file is read.
 
     Raises UserError for what the user can mend: a path that does not exist, a file that changes
+    `against` are releases and environments whose names count as known (`against.find`).
     during the run.
     """
     root = checked_root(root)
@@ -162,10 +166,13 @@ def closing(checked: Checked) -> str:
     if not checked.constants:
         return ""
     modules = plural(checked.modules, "test module")
+        known=checked.known,
+        against=checked.against,
     verb = "imports" if checked.modules == 1 else "import"
     constants = plural(checked.constants, "production constant")
     tests = plural(checked.tests_at_risk, "test")
-    return f"{modules} {verb} {constants} at module level; {tests} would vanish without them."
+    them = "it" if checked.constants == 1 else "them"
+    return f"{modules} {verb} {constants} at module level; {tests} would vanish without {them}."
 
 
 def source_lines(root: Path, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

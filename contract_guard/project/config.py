@@ -32,7 +32,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     level. `dynamic_names` are dotted names that exist although no source shows them.
     `version_predicates` and `patch_wrappers` are dotted names of the project's own functions
     that test a version or wrap `mock.patch`. `lock` are globs of the symbols that contracts.lock
-    holds (empty: public constants across a boundary). `gates` is kept as written.
+    holds (empty: public constants across a boundary). `baseline` is the file of accepted findings
+    (empty: none). `gates` is kept as written.
     """
 
     roots: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     version_predicates: tuple[str, ...] = ()
     patch_wrappers: tuple[str, ...] = ()
     lock: tuple[str, ...] = ()
+    baseline: str = ""
     gates: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
@@ -192,6 +194,7 @@ def _named_paths(config: Config) -> Iterator[tuple[str, str]]:
         yield "per-file-ignores", pattern
     for pattern in config.test_patterns:
         yield "test-patterns", pattern
+    yield "baseline", config.baseline
 
 
 def _has_table(place: Path) -> bool:

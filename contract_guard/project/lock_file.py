@@ -1,13 +1,13 @@
-"""`contracts.lock` on disk: read as a whole, replaced as a whole."""
+"""`contracts.lock` on disk."""
 
-import os
 from pathlib import Path
 
 from contract_guard.detectors.locks import LOCK_PATH
 from contract_guard.errors import UserError
+from contract_guard.project.text_file import read_text, replace_text
 from contract_guard.registry.lock import Locked, LockError, dump, parse
 
-LARGEST_LOCK = 64 << 20
+_IF_ABSENT = "there is none here; `contract-guard registry update` writes it"
 
 
 def read_lock(root: Path) -> tuple[dict[str, Locked], str]:
@@ -15,18 +15,9 @@ def read_lock(root: Path) -> tuple[dict[str, Locked], str]:
 
     Raises UserError where there is none, or it cannot be read as one.
     """
-    path = root / LOCK_PATH
+    text = read_text(root / LOCK_PATH, LOCK_PATH, _IF_ABSENT)
     try:
-        if path.stat().st_size > LARGEST_LOCK:
-            raise UserError(f"{LOCK_PATH}: larger than {LARGEST_LOCK >> 20} MB")
-        text = path.read_text("utf-8")
         return parse(text), text
-    except FileNotFoundError:
-        raise UserError(
-            f"{LOCK_PATH}: there is none here; `contract-guard registry update` writes it"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{LOCK_PATH}: cannot be read: {error}") from None
     except LockError as error:
         raise UserError(f"{LOCK_PATH}: {error}") from None
 
@@ -36,17 +27,4 @@ def write_lock(root: Path, locked: dict[str, Locked]) -> bool:
 
     Raises UserError where it cannot be written; the old one then stays as it was.
     """
-    path = root / LOCK_PATH
-    text = dump(locked.values())
-    temporary = path.with_name(f".{LOCK_PATH}.{os.getpid()}")
-    try:
-        if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
-            return False
-        try:
-            temporary.write_text(text, "utf-8", "backslashreplace", newline="\n")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(f"{LOCK_PATH}: cannot be written: {error.strerror}") from None
-    return True
+    return replace_text(root / LOCK_PATH, LOCK_PATH, dump(locked.values()))

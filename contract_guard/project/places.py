@@ -45,3 +45,8 @@ def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
         relative = place.relative_to(real_root).as_posix()
         selected.add("" if relative == "." else relative)
     return tuple(sorted(selected)) or ("",)
+
+
+def is_below(path: str, place: str) -> bool:
+    """Whether the path is `place` or lies below it, "" being the root; both relative to it."""
+    return not place or path == place or path.startswith(place + "/")

@@ -16,7 +16,7 @@ from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
 from contract_guard.project.gather import gather, read_file
-from contract_guard.project.places import checked_root, select_paths
+from contract_guard.project.places import checked_root, is_below, select_paths
 from contract_guard.project.pool import default_jobs
 from contract_guard.project.pytest_settings import PytestSettings, read_pytest_settings
 from contract_guard.registry.model import Tree
@@ -53,9 +53,7 @@ class Snapshot:
 
     def is_selected(self, path: str) -> bool:
         """Whether findings in `path` were asked for."""
-        return any(
-            not place or path == place or path.startswith(place + "/") for place in self.selected
-        )
+        return any(is_below(path, place) for place in self.selected)
 
     def read(self, path: str) -> bytes:
         """The bytes that the facts of `path` were taken from.

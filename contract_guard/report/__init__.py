@@ -22,7 +22,8 @@ class Cache(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """The `summary` of `check --format json`. `unresolved` counts unknown names by reason."""
+    """The `summary` of `check --format json`. `unresolved` counts unknown names by reason, `known`
+    the findings that are left out because a baseline or an older revision has them."""
 
     files: int
     lines: int
@@ -41,6 +42,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     `rules` are the rules by id, for their names and what they say of themselves.
     """
 
+    known: int = 0
+    against: tuple[ReadAgainst, ...] = ()
     findings: tuple[Finding, ...]
     summary: Summary
     closing: str

@@ -61,10 +61,17 @@ def counted(findings: Iterable[Finding]) -> str:
 
 
 def last_lines(report: Report, screen: Screen) -> list[str]:
-    """What stands below the findings: the tests at risk, then the verdict."""
+    """What stands below the findings: the tests at risk, what it was checked against, then the
+    verdict."""
     if not screen.summary:
         return []
-    return [line for line in (printable(report.closing), verdict(report, screen)) if line]
+    against = [f"{printable(a.origin)} ({plural(a.files, 'file')})" for a in report.summary.against]
+    lines = [
+        printable(report.closing),
+        f"Checked against {', '.join(against)}." if against else "",
+        verdict(report, screen),
+    ]
+    return [line for line in lines if line]
 
 
 def verdict(report: Report, screen: Screen) -> str:
@@ -72,10 +79,13 @@ def verdict(report: Report, screen: Screen) -> str:
     looked_at = (
         f"{plural(report.summary.files, 'file')}, {plural(report.summary.tests, 'test')} looked at"
     )
+    known = f" {plural(report.summary.known, 'known finding')} left out." * bool(
+        report.summary.known
+    )
     if not report.findings:
-        return f"No findings. {looked_at}."
+        return f"No {'new ' * bool(known)}findings. {looked_at}.{known}"
     is_quiet = all(finding.severity == "note" for finding in report.findings)
-    line = f"{'No errors or warnings, ' * is_quiet}{counted(report.findings)}. {looked_at}."
+    line = f"{'No errors or warnings, ' * is_quiet}{counted(report.findings)}. {looked_at}.{known}"
     hidden = Counter(f.rule for f in report.findings if f.severity == "note" and not screen.notes)
     if hidden:
         rules = ",".join(sorted(hidden))

@@ -193,6 +193,16 @@ def test_nothing_found_is_said(format: str) -> None:
     assert text.endswith("No findings. 9 files, 32 tests looked at.\n")
 
 
+@pytest.mark.parametrize("format", ["rich", "concise", "github"])
+def test_known_findings_are_said_to_be_left_out(format: str) -> None:
+    empty = report()
+    known = msgspec.structs.replace(empty, summary=msgspec.structs.replace(empty.summary, known=2))
+    text = render(known, format, Screen(width=100))
+    assert text.endswith(
+        "No new findings. 9 files, 32 tests looked at. 2 known findings left out.\n"
+    )
+
+
 def test_a_lower_bound_of_lost_tests_says_so() -> None:
     finding = missing_name(tests_lost=TestsLost(1, False, IDS[:1]))
     text = render(report(finding), "rich", Screen())
@@ -241,6 +251,7 @@ def test_json_is_the_documented_form() -> None:
         "unresolved": {"third-party": 3},
         "seconds": 0.25,
         "cache": {"hits": 8, "misses": 1},
+        "known": 0,
     }
 
 

@@ -1,0 +1,142 @@
+"""The baseline on disk, and a `check` without what it knows."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from contract_guard.detectors.baseline import (
+    Baseline,
+    BaselineError,
+    Entry,
+    Known,
+    beyond,
+    counts_of,
+    dump,
+    entries,
+    parse,
+    stale,
+)
+from contract_guard.errors import UserError
+from contract_guard.findings import SEVERITIES, Finding, Severity
+from contract_guard.project.check import Checked
+from contract_guard.project.config import Config
+from contract_guard.project.places import is_below, select_paths
+from contract_guard.project.text_file import read_text, replace_text
+
+DEFAULT_NAME = "contracts.baseline"
+_IF_ABSENT = "there is no baseline; `contract-guard baseline create` writes one"
+
+
+class Place(NamedTuple):
+    """Where a baseline lies; `name` is its path for people, relative to the root if it is in it."""
+
+    path: Path
+    name: str
+
+
+def baseline_place(root: Path, config: Config, given: Path | None) -> Place | None:
+    """The file that was given (relative to the working directory) or else configured (relative to
+    the root); None where there is neither. Raises UserError for a configured one outside of the
+    root, through a link too."""
+    if given is not None:
+        path = given.absolute()
+        in_root = path.is_relative_to(root.absolute())
+        return Place(path, path.relative_to(root.absolute()).as_posix() if in_root else str(given))
+    if not config.baseline:
+        return None
+    path = root / config.baseline
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise UserError(f"baseline: {config.baseline!r} leads out of the project")
+    return Place(path, config.baseline)
+
+
+def read_baseline(place: Place) -> dict[Entry, Known]:
+    """Raises UserError where there is none, or it cannot be read as one."""
+    text = read_text(place.path, place.name, _IF_ABSENT)
+    try:
+        return parse(text)
+    except BaselineError as error:
+        raise UserError(f"{place.name}: {error}") from None
+
+
+def write_baseline(
+    place: Place, findings: Iterable[Finding], fail_on: Severity, *, prune: bool = False
+) -> int:
+    """Replace the baseline by one of the findings that are as bad as `fail_on` or worse; with
+    `prune` only take out of it what is no longer found. The number of findings that it then holds.
+
+    Raises UserError where it cannot be written, or the one to prune cannot be read.
+    """
+    if prune:
+        there = entries(findings)
+        kept = {e: min(known.times, there[e]) for e, known in read_baseline(place).items()}
+        counts = {entry: count for entry, count in kept.items() if count}
+    else:
+        failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+        counts = entries(finding for finding in findings if finding.severity in failing)
+    replace_text(place.path, place.name, dump(counts))
+    return sum(counts.values())
+
+
+def without_known(
+    checked: Checked,
+    place: Place,
+    root: Path,
+    config: Config,
+    *,
+    paths: Sequence[Path] = (),
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> Checked:
+    """What `check` found, with the same arguments, without what the baseline at `place` knows, and
+    with CG902 for what it knows in vain.
+
+    Raises UserError where there is no baseline, or it cannot be read as one.
+    """
+    baseline = read_baseline(place)
+    new = beyond(checked.findings, counts_of(baseline))
+    known = len(checked.findings) - len(new)
+    new += stale_entries(
+        checked, baseline, place, root, config, paths=paths, select=select, ignore=ignore
+    )
+    new.sort(key=lambda finding: finding.sort_key)
+    return msgspec.structs.replace(checked, findings=tuple(new), known=checked.known + known)
+
+
+def stale_entries(
+    checked: Checked,
+    baseline: Baseline,
+    place: Place,
+    root: Path,
+    config: Config,
+    *,
+    paths: Sequence[Path] = (),
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> list[Finding]:
+    """CG902 for the entries whose rules ran and whose files were asked for and could be read."""
+    # Loads all detectors: not for a baseline of which every entry is found.
+    there = Counter(finding.fingerprint for finding in checked.findings)
+    if all(there[entry.fingerprint] >= known.times for entry, known in baseline.items()):
+        return []
+    from contract_guard.detectors.run import is_selected
+
+    select, ignore = tuple(select or config.select), (*config.ignore, *ignore)
+    level = config.severity.get("CG902", "warning")
+    if level == "off" or not is_selected("CG902", select, ignore):
+        return []
+    chosen = select_paths(root, paths)
+    unread = {finding.path for finding in checked.findings if finding.rule == "CG903"}
+
+    def is_judged(entry: Entry) -> bool:
+        return (
+            is_selected(entry.rule, select, ignore)
+            and any(is_below(entry.path, path) for path in chosen)
+            and entry.path not in unread
+        )
+
+    found = stale(baseline, checked.findings, place.name, is_judged)
+    return [msgspec.structs.replace(finding, severity=level) for finding in found]

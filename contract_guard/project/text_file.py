@@ -1,0 +1,40 @@
+"""Text files that this tool keeps in a project: read as a whole, replaced as a whole."""
+
+import os
+from pathlib import Path
+
+from contract_guard.errors import UserError
+
+LARGEST = 64 << 20
+
+
+def read_text(path: Path, name: str, if_absent: str) -> str:
+    """The text of the file, which messages call `name`. Raises UserError, with `if_absent` where
+    there is none."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise UserError(f"{name}: larger than {LARGEST >> 20} MB")
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{name}: {if_absent}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{name}: cannot be read: {error}") from None
+
+
+def replace_text(path: Path, name: str, text: str) -> bool:
+    """Make `text` the content of the file; False where it is that already.
+
+    Raises UserError where it cannot be written; the old one then stays as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+            return False
+        try:
+            temporary.write_text(text, "utf-8", "backslashreplace", newline="\n")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"{name}: cannot be written: {error.strerror}") from None
+    return True

@@ -1,0 +1,5 @@
+from pkg.constants import PAD
+
+
+def test_pad():
+    assert PAD
