@@ -9,11 +9,13 @@ import pathspec
 from contract_guard.detectors import (
     constants,
     divergent,
+    echoes,
     fixtures,
     guards,
     hygiene,
     mirrors,
     names,
+    narrowed,
     patches,
 )
 from contract_guard.detectors.base import Context, Detector
@@ -35,7 +37,9 @@ DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG203"}), constants.copied_literals),
     (frozenset({"CG204"}), constants.pinned_constants),
     (frozenset({"CG301", "CG302", "CG303", "CG304"}), mirrors.mirrored),
+    (frozenset({"CG305"}), echoes.echoed_calls),
     (frozenset({"CG306"}), mirrors.discarded_comparisons),
+    (frozenset({"CG307"}), narrowed.narrowed_inputs),
     (frozenset({"CG401"}), divergent.divergent_constants),
     (frozenset({"CG402"}), divergent.divergent_rules),
     (frozenset({"CG903"}), hygiene.unreadable),

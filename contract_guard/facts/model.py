@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 6
+SCHEMA = 8
 
 
 class Span(NamedTuple):
@@ -378,13 +378,49 @@ class FunctionFragments(_Fact, frozen=True):
     kernel: bool
 
 
+class Echo(_Fact, frozen=True):
+    """An assertion of the test `qualname` whose sides come from one call, written once or twice.
+
+    `function` is the dotted callee, a local object's class in place of its name. `evaluated` are
+    the lines of the call, one where both sides are the same evaluation. Lines from 1, `end`
+    included.
+    """
+
+    qualname: str
+    line: int
+    end: int
+    function: str
+    evaluated: tuple[int, ...]
+
+
+class Input(_Fact, frozen=True):
+    """Values that a test file writes down itself, outside of comparisons: a list of them, or one
+    expression around a constant (`PAD + 1`, `range(LOW, HIGH)` for every function that counts).
+
+    `texts` are the source texts of the elements of a list, or of the one expression; each list
+    has a name in capitals or a distinctive int in it. `qualname` is the function around, "" for
+    the module. Lines and columns from 1, columns in bytes, `end_line` included, `end_column` not.
+    """
+
+    qualname: str
+    texts: tuple[str, ...]
+    is_list: bool
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
 class FileFragments(_Fact, frozen=True):
     """All functions of a file, its imports as (module with leading dots, name or ""), and the
-    strings that are dotted names, such as targets of patches."""
+    strings that are dotted names, such as targets of patches. Of test files also their echoes and
+    the values that they write down."""
 
     functions: tuple[FunctionFragments, ...] = ()
     imports: tuple[tuple[str, str], ...] = ()
     strings: tuple[str, ...] = ()
+    echoes: tuple[Echo, ...] = ()
+    inputs: tuple[Input, ...] = ()
 
 
 class ModuleFacts(_Fact, frozen=True):

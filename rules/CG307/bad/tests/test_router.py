@@ -1,0 +1,15 @@
+import torch
+from pkg.router import IMAGE_FIRST, PAD, is_audio, is_image, is_special
+
+
+def test_image():
+    ids = torch.tensor([42, IMAGE_FIRST, 129257])  # expect: CG307 pkg.router:IMAGE_COUNT
+    assert is_image(ids).tolist() == [False, True, False]
+
+
+def test_special():
+    assert is_special(torch.tensor([IMAGE_FIRST, PAD])).all()
+
+
+def test_audio():
+    assert [is_audio(i) for i in [7, 128018]] == [False, True]  # expect: CG307 pkg.router:AUDIO
