@@ -32,7 +32,7 @@ def _function_around(site: Site) -> str:
 def _is_imported(context: Context, path: str, name: str) -> bool:
     return any(
         imported.name == name
-        for other, facts in context.registry.facts()
+        for other, facts in context.registry.whole.facts()
         if other != path
         for imported in facts.imports
     )

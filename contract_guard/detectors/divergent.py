@@ -22,7 +22,7 @@ def divergent_constants(context: Context) -> Iterable[Finding]:
     A warning where one module takes the name from both.
     """
     found: dict[tuple[str, str], list[tuple[Module, Binding, object]]] = {}
-    for path, _ in context.registry.facts():
+    for path, _ in context.registry.whole.facts():
         if context.registry.layout.is_loose(path):
             continue  # tests, and scripts that each run alone
         module = context.registry.module(path)
@@ -84,7 +84,7 @@ def _divergent(
 def _takers(context: Context, name: str, modules: set[str]) -> list[str]:
     """Files that import the name from two of the modules."""
     found: list[str] = []
-    for path, facts in context.registry.facts():
+    for path, facts in context.registry.whole.facts():
         here = context.registry.module(path)
         sources = {
             module.name
@@ -101,7 +101,7 @@ def divergent_rules(context: Context) -> Iterable[Finding]:
     """CG402: predicates of production over one constant, a distinctive id, that accept different
     sets of values around it."""
     by_constant: dict[str, list[Rule]] = {}
-    for path, facts in context.registry.facts():
+    for path, facts in context.registry.whole.facts():
         if facts.predicates and not context.registry.layout.is_test(path):
             for rule in rules_of(context.registry, path):
                 if is_finite(rule.accepts) and _is_sentinel(rule):

@@ -65,15 +65,18 @@ def mirrored(context: Context) -> Iterable[Finding]:
 
 def _copies(context: Context) -> Iterable[tuple[str, FileCopies]]:
     layout = context.registry.layout
-    files = {
-        path: facts.fragments for path, facts in context.registry.facts() if path.endswith(".py")
-    }
+    whole = context.registry.whole.facts()
+    files = {path: facts.fragments for path, facts in whole if path.endswith(".py")}
     tests = frozenset(
         path
         for path in files
         if layout.is_test(path) or not _NOT_PRODUCTION.isdisjoint(path.split("/")[:-1])
     )
-    paths = [path for path in files if layout.is_test_module(path)]
+    paths = [
+        path
+        for path, _ in context.registry.facts()
+        if path in files and layout.is_test_module(path)
+    ]
     if context.copies_of is not None:
         return context.copies_of(files, tests, paths)
     search = Search(files, tests, lambda path: _tree(context, path))
@@ -99,7 +102,7 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         qualname=production.qualname,
         message=f"the same rule; lines here = there: {pairs}",
     )
-    severity: Severity = "warning"
+    severity: Severity = "note" if copy.is_slight else "warning"
     if not match.computing and all(form.endswith("match") for form in copy.forms):
         severity = "note"  # the text of an error message, with its values filled in
     finding = context.finding(

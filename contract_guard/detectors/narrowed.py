@@ -42,7 +42,7 @@ def narrowed_inputs(context: Context) -> Iterable[Finding]:
     reached: dict[int, list[str]] = {}
     drawn: dict[str, _Drawn] = {}
     paths = {rule.path for rule in rules}
-    for path, facts in registry.facts():
+    for path, facts in registry.whole.facts():
         if not facts.fragments.inputs or not registry.layout.is_test(path):
             continue
         near = _near(context, path, facts) & paths
@@ -73,7 +73,7 @@ def _rules(context: Context) -> list[Rule]:
     registry = context.registry
     return [
         rule
-        for path, facts in registry.facts()
+        for path, facts in registry.whole.facts()
         if facts.predicates and not registry.layout.is_test(path)
         for rule in rules_of(registry, path)
         if is_finite(rule.accepts)
