@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from contract_guard.detectors.base import Context, Site
-from contract_guard.facts.model import ModuleFacts, Span, Unreadable
+from contract_guard.facts.model import FileFragments, ModuleFacts, Span, Unreadable
 from contract_guard.facts.reader import read as read_source
 from contract_guard.findings import Finding, Related, Severity
 from contract_guard.mirrors.copies import (
@@ -64,6 +64,25 @@ def mirrored(context: Context) -> Iterable[Finding]:
 
 
 def _copies(context: Context) -> Iterable[tuple[str, FileCopies]]:
+    files, tests = _searched(context)
+    paths = [
+        path
+        for path, _ in context.registry.facts()
+        if path in files and context.registry.layout.is_test_module(path)
+    ]
+    if context.copies_of is not None:
+        return context.copies_of(files, tests, paths)
+    search = search_of(context)
+    return ((path, copies_in(search, path)) for path in paths)
+
+
+def search_of(context: Context) -> Search:
+    """The search over all files of the project."""
+    return Search(*_searched(context), lambda path: _tree(context, path))
+
+
+def _searched(context: Context) -> tuple[dict[str, FileFragments], frozenset[str]]:
+    """The fragments of all files, and those of them that are no production."""
     layout = context.registry.layout
     whole = context.registry.whole.facts()
     files = {path: facts.fragments for path, facts in whole if path.endswith(".py")}
@@ -72,15 +91,7 @@ def _copies(context: Context) -> Iterable[tuple[str, FileCopies]]:
         for path in files
         if layout.is_test(path) or not _NOT_PRODUCTION.isdisjoint(path.split("/")[:-1])
     )
-    paths = [
-        path
-        for path, _ in context.registry.facts()
-        if path in files and layout.is_test_module(path)
-    ]
-    if context.copies_of is not None:
-        return context.copies_of(files, tests, paths)
-    search = Search(files, tests, lambda path: _tree(context, path))
-    return ((path, copies_in(search, path)) for path in paths)
+    return files, tests
 
 
 def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
