@@ -200,6 +200,11 @@ class Search:
             calls |= current.calls
             asserts = asserts or current.asserts
             for other in functions:
+    def match(self, test: TestGraph, production: Graphs) -> Match:
+        """How much of what a test computes stands in a production function."""
+        groups = [nodes for _, nodes in test.groups]
+        return self._matcher.match(test.graphs, production, groups)
+
                 if id(other) in seen:
                     continue
                 outer, _, name = other.qualname.rpartition(".")
