@@ -64,7 +64,8 @@ class Context:
         self.registry = registry
         self.read = read
         self.unreadable = unreadable
-        self.versions = Versions([tree.origin for tree in registry.trees[1:]], version_predicates)
+        versions = [v for tree in registry.trees[1:] for v in tree.distributions or (tree.origin,)]
+        self.versions = Versions(versions, version_predicates)
         self.patch_wrappers = frozenset(patch_wrappers)
         self._texts: dict[str, str] = {}
         self.copies_of = copies_of
@@ -78,17 +79,12 @@ class Context:
         """Symbols of what modules outside of tests define themselves, by own name."""
         found: dict[str, list[str]] = {}
         for module in self.registry.modules.all():
-            if not module.tree and self.registry.layout.is_test(module.path):
+            if self.registry.modules.layouts[module.tree].is_test(module.path):
                 continue
             for name, bindings in module.bindings.items():
                 if any(b.kind in ("function", "class", "assign", "type-alias") for b in bindings):
                     found.setdefault(name, []).append(f"{module.name}:{name}")
         return found
-
-    @cached_property
-    def module_names(self) -> list[str]:
-        """Dotted names of all modules, sorted."""
-        return sorted({module.name for module in self.registry.modules.all()})
 
     def text(self, path: str) -> str:
         found = self._texts.get(path)

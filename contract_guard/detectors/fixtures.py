@@ -103,7 +103,7 @@ def _visible(context: Context, path: str) -> set[str] | None:
         names |= {binding.name for binding in facts.bindings}
         for plugin in facts.pytest.plugins:
             found = registry.resolve_dotted(plugin, path)
-            if found.producer is None or found.producer.kind != "module":
+            if found.producer is None or found.producer.kind != "module" or found.producer.origin:
                 return None
             if found.producer.path not in seen:
                 seen.add(found.producer.path)

@@ -44,18 +44,44 @@ def for_member(context: Context, module: str, owner: str, name: str) -> str:
 
 def for_module(context: Context, path: str, module: str, name: str | None) -> str:
     """Help for a module that is gone, from which `name` was imported."""
-    homes = context.definitions.get(name, []) if name else []
+    package = _nearest(context, module)
+    in_tests = package is not None and _is_test(context, package)
+    homes = context.definitions.get(name, []) if name and not in_tests else []
     if homes and len(homes) <= _AT_MOST:
         places = _listed(dict.fromkeys(symbol.partition(":")[0] for symbol in homes))
         return f"`{name}` is now in {places}: import it from there"
-    last = module.rpartition(".")[2]
-    moved = [other for other in context.module_names if other.endswith(f".{last}")]
+
+    def others(last: str = "", above: str | None = None) -> list[str]:
+        """Test helpers are not looked for in production, nor the other way round."""
+        found = (
+            each
+            for each in context.registry.modules.all()
+            if each.name.endswith(last) and above in (None, each.name.rpartition(".")[0])
+        )
+        return sorted({each.name for each in found if _is_test(context, each) == in_tests})
+
+    moved = others(last=f".{module.rpartition('.')[2]}")
     if moved and len(moved) <= _AT_MOST:
         return f"moved to {_listed(moved)}?"
-    close = _close(module, context.module_names)
-    if close:
-        return f"renamed to {_listed(close)}?"
+    if package is not None:
+        gone = module[len(package.name) + 1 :].partition(".")[0]
+        close = _close(f"{package.name}.{gone}", others(above=package.name))
+        if close:
+            return f"renamed to {_listed(close)}?"
     return f"import what took the place of `{module}`; if a build makes it, see `dynamic-names`"
+
+
+def _nearest(context: Context, module: str) -> Module | None:
+    """The innermost package above a module that is gone."""
+    while "." in module:
+        module = module.rpartition(".")[0]
+        if named := context.registry.modules.named(module):
+            return named[0]
+    return None
+
+
+def _is_test(context: Context, module: Module) -> bool:
+    return context.registry.modules.layouts[module.tree].is_test(module.path)
 
 
 def _names(module: Module) -> Iterable[str]:

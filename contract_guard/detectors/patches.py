@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contract_guard.detectors import conditions, cost, hints
 from contract_guard.detectors.base import Context, Site
 from contract_guard.detectors.wrappers import wrapped_patches
-from contract_guard.facts.model import ModuleFacts, PatchTarget
+from contract_guard.facts.model import ModuleFacts, PatchTarget, Use
 from contract_guard.findings import Finding
 from contract_guard.registry.model import Resolution
 from contract_guard.registry.modules import Module
@@ -136,11 +136,10 @@ def _created(
 
 
 class Takers:
-    """Who takes which name from which module; built when first asked."""
+    """Who takes which name from which module."""
 
     def __init__(self, context: Context) -> None:
         self._registry = context.registry
-        self._taken: set[tuple[str, str]] | None = None
 
     def module(self, dotted: str) -> Module | None:
         named = self._registry.modules.named(dotted)
@@ -148,34 +147,33 @@ class Takers:
 
     def takes(self, module: Module, name: str) -> bool:
         """Whether another module imports the name from this one, or reads it as its attribute."""
-        if self._taken is None:
-            self._taken = set(self._find_taken())
-        return (module.path, name) in self._taken or (module.path, "*") in self._taken
-
-    def _find_taken(self) -> Iterator[tuple[str, str]]:
         modules = self._registry.modules
-        for module in modules.all():
-            facts = module.facts
+        for other in modules.all():
+            facts = other.facts
             if facts is None:
                 continue
             for imp in facts.imports:
-                if imp.name is not None:
-                    for source in modules.locate_import(module, imp).modules:
-                        yield source.path, imp.name
-            for use in facts.uses:
-                if use.context == "load":
-                    yield from self._read_by(module, use.imported, use.chain)
+                if imp.name == name or imp.name == "*":
+                    if module in modules.locate_import(other, imp).modules:
+                        return True
+            if name in facts.loaded_names and any(
+                module in self._asked(other, use, name)
+                for use in facts.uses
+                if use.context == "load" and name in use.chain
+            ):
+                return True
+        return False
 
-    def _read_by(
-        self, module: Module, imported: Iterable[int], chain: tuple[str, ...]
-    ) -> Iterator[tuple[str, str]]:
-        for index in imported:
-            targets = self._registry.names.bound(module, index).targets
-            for part in chain:
+    def _asked(self, module: Module, use: Use, name: str) -> Iterator[Module]:
+        """The modules that a chain asks for `name`."""
+        names = self._registry.names
+        for index in use.imported:
+            targets = names.bound(module, index).targets
+            for part in use.chain:
                 modules = [target.module for target in targets if target.binding is None]
-                for found in modules:
-                    yield found.path, part
-                inner = [self._registry.names.find(found, part).targets for found in modules]
+                if part == name:
+                    yield from modules
+                inner = [names.find(found, part).targets for found in modules]
                 targets = tuple(target for found in inner for target in found)
 
     def reads(self, module: Module, name: str, site: Site) -> bool:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,8 +12,11 @@ from contract_guard.project import run_cache
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.encoding import decode_result
 from contract_guard.project.places import checked_root, select_paths
-from contract_guard.report import Cache, Summary
+from contract_guard.report import Cache, ReadAgainst, Summary
 from contract_guard.text import plural
+
+if TYPE_CHECKING:
+    from contract_guard.project.against import Against
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,12 +38,12 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     cache_hits: int
     cache_misses: int
     warnings: tuple[str, ...]
+    known: int = 0
+    against: tuple[ReadAgainst, ...] = ()
 
 
 def check(
     root: Path,
-    known: int = 0
-    against: tuple[ReadAgainst, ...] = ()
     config: Config,
     *,
     paths: Sequence[Path] = (),
@@ -48,15 +52,16 @@ def check(
     count_unknown: bool = False,
     jobs: int | None = None,
     cache_dir: Path | None = None,
+    against: "Sequence[Against]" = (),
 ) -> Checked:
     """Findings of the project at `root`, those in `paths` alone if any are given.
 
+    `against` are releases and environments whose names count as known (`against.find`).
     `select`, if not empty, stands in for the configuration's; `ignore` adds to it. `unresolved`
     stays empty without `count_unknown`, which takes time of its own. Where nothing that matters
     has changed since a run that was kept in `cache_dir`, no file is read.
 
     Raises UserError for what the user can mend: a path that does not exist, a file that changes
-    `against` are releases and environments whose names count as known (`against.find`).
     during the run.
     """
     root = checked_root(root)
@@ -69,6 +74,7 @@ def check(
         "select": select,
         "ignore": ignore,
         "unknown": count_unknown,
+        "against": [each.identity for each in against],
     }
     lookup = run_cache.look_up(root, config, options, cache_dir=cache_dir)
     kept = decode_result(lookup.result, Checked)
@@ -83,6 +89,7 @@ def check(
         ignore=ignore,
         count_unknown=count_unknown,
         jobs=jobs,
+        against=against,
     )
 
 
@@ -96,6 +103,7 @@ def _check(
     ignore: Sequence[str],
     count_unknown: bool,
     jobs: int | None,
+    against: "Sequence[Against]",
 ) -> Checked:
     # Not needed where the result was kept.
     from contract_guard.detectors.run import run
@@ -110,7 +118,9 @@ def _check(
     snapshot = load(
         root, config, paths=paths, jobs=jobs, cache_dir=lookup.cache_dir, found=lookup.found
     )
-    registry = build(snapshot.tree)
+    others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=lookup.cache_dir)
+    registry = build(snapshot.tree, *others)
+    search = MirrorSearch(snapshot, jobs=jobs, cache_dir=lookup.cache_dir)
     found = run(
         registry,
         snapshot.read,
@@ -141,9 +151,10 @@ def _check(
         unresolved=count_unknowns(registry) if count_unknown else {},
         cache_hits=snapshot.counts.cache_hits,
         cache_misses=snapshot.counts.cache_misses,
-        warnings=snapshot.warnings,
+        warnings=warnings,
+        against=summaries(others),
     )
-    if not snapshot.warnings:
+    if not warnings and all(each.is_settled for each in against):
         run_cache.keep(lookup, snapshot.stamps, msgspec.msgpack.encode(checked))
     return checked
 
@@ -155,6 +166,8 @@ def summary(checked: Checked, seconds: float) -> Summary:
         tests=checked.tests,
         findings=dict(sorted(Counter(f.rule for f in checked.findings).items())),
         tests_at_risk=checked.tests_at_risk,
+        known=checked.known,
+        against=checked.against,
         unresolved=checked.unresolved,
         seconds=round(seconds, 3),
         cache=Cache(checked.cache_hits, checked.cache_misses),
@@ -166,8 +179,6 @@ def closing(checked: Checked) -> str:
     if not checked.constants:
         return ""
     modules = plural(checked.modules, "test module")
-        known=checked.known,
-        against=checked.against,
     verb = "imports" if checked.modules == 1 else "import"
     constants = plural(checked.constants, "production constant")
     tests = plural(checked.tests_at_risk, "test")

@@ -18,8 +18,9 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     or compiled (from setup.py, CMakeLists.txt, Cargo.toml, pyproject.toml, .gitignore, ...).
     `roots` are import roots from the configuration, () to infer them. `test_patterns` are
     pytest's `python_files`. `pythonpath` are pytest's `pythonpath` entries. `origin` is "" for
-    the project itself, else the `--against` text (`vllm==0.33.0`). `former` are top-level packages
-    that the project had at an older revision: a name below one of them means nothing else.
+    the project itself, else the `--against` text (`vllm==0.33.0`), and `distributions` are the
+    versions in it (`vllm==0.33.0`). `former` are top-level packages that the project had at an
+    older revision: a name below one of them means nothing else.
     """
 
     files: Mapping[str, ModuleFacts | Unreadable]
@@ -30,6 +31,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
     dynamic_names: tuple[str, ...] = ()
     origin: str = ""
+    distributions: tuple[str, ...] = ()
     former: frozenset[str] = frozenset()
 
 

@@ -301,7 +301,7 @@ class Modules:
         if module.kind in ("compiled", "stub"):
             return "compiled"
         if module.kind == "namespace":
-            return ""
+            return "external" if self._is_shared(module) else ""
         if module.facts is None:
             return "unreadable"
         if module.facts.dynamic:
@@ -312,6 +312,17 @@ class Modules:
         if any(s in (f".{part}", ".*") for s in module.facts.submodule_stubs):
             return "stubbed"
         return ""
+
+    def _is_shared(self, module: Module) -> bool:
+        """True for a namespace package of a release, of which other distributions may hold more."""
+        if not module.tree:
+            return False
+        key = module.key
+        while key:
+            if self.layouts[module.tree].kind(key) == "package":
+                return False
+            key = parent(key)
+        return True
 
     def is_configured(self, dotted: str, tree: int) -> bool:
         """True for names that the configuration calls dynamic."""

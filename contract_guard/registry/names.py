@@ -335,7 +335,7 @@ class Names:
         unsure = bool(located.elsewhere) or not located.certain
         return Found(
             "exists",
-            tuple(Target(target) for target in targets[:1]),
+            tuple(Target(target) for target in _alternatives(targets)),
             "another-root" if unsure else "",
         )
 
@@ -344,9 +344,13 @@ class Names:
         results = [
             self.find(module, name, type_checking=type_checking) for module in located.modules
         ]
-        for result in results:
-            if result.status == "exists":
-                return result
+        existing = {
+            module: result
+            for module, result in zip(located.modules, results, strict=True)
+            if result.status == "exists"
+        }
+        if existing:
+            return either([existing[module] for module in _alternatives(tuple(existing))])
         for result in results:
             if result.status == "unknown":
                 return result
@@ -381,6 +385,17 @@ class Names:
                 for inner in self.find(target.module, part, stores=False).targets
             )
         return targets
+
+
+def _alternatives(modules: Sequence[Module]) -> Sequence[Module]:
+    """Of the files that a name may mean, best first, those that are not hidden by another: the
+    project's own, or one in each of the versions that it is checked against."""
+    if not modules or modules[0].tree == 0:
+        return modules[:1]
+    first: dict[int, Module] = {}
+    for module in modules:
+        first.setdefault(module.tree, module)
+    return tuple(first.values())
 
 
 def _imported_names(store: Store) -> tuple[str | None, ...]:

@@ -21,6 +21,15 @@ class Cache(msgspec.Struct, frozen=True):
     misses: int = 0
 
 
+class ReadAgainst(msgspec.Struct, frozen=True):
+    """A release or an environment that the project was checked against: what the user wrote, the
+    top-level packages that were read, and how many files."""
+
+    origin: str
+    packages: tuple[str, ...]
+    files: int
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The `summary` of `check --format json`. `unresolved` counts unknown names by reason, `known`
     the findings that are left out because a baseline or an older revision has them."""
@@ -33,6 +42,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     unresolved: Mapping[str, int]
     seconds: float
     cache: Cache
+    known: int = 0
+    against: tuple[ReadAgainst, ...] = ()
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +53,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     `rules` are the rules by id, for their names and what they say of themselves.
     """
 
-    known: int = 0
-    against: tuple[ReadAgainst, ...] = ()
     findings: tuple[Finding, ...]
     summary: Summary
     closing: str

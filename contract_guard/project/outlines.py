@@ -1,0 +1,178 @@
+"""Releases and environments as trees of names, kept as long as their files stay as they are."""
+
+import gc
+import hashlib
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from contract_guard.errors import UserError
+from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.facts.outline import outline
+from contract_guard.project.against import Against
+from contract_guard.project.cache import Cache, code_stamp
+from contract_guard.project.config import Config, read_config
+from contract_guard.project.discovery import Found, FoundFile
+from contract_guard.project.encoding import decode_result
+from contract_guard.project.pool import paused_gc
+from contract_guard.project.snapshot import load
+from contract_guard.registry.layout import Layout, Standing, key_of
+from contract_guard.registry.model import Tree
+from contract_guard.report import ReadAgainst
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    """`files` and `unreadable` together are those of a `Tree`."""
+
+    files: dict[str, ModuleFacts]
+    unreadable: dict[str, Unreadable]
+    compiled: frozenset[str]
+    hints: frozenset[str]
+    roots: tuple[str, ...]
+    dynamic_names: tuple[str, ...]
+
+
+def outlines(
+    against: Sequence[Against], project: Tree, *, jobs: int | None, cache_dir: Path | None
+) -> list[Tree]:
+    """The names of everything in `against`, in its order, for `registry.build(project, *outlines)`.
+
+    Of an environment, only those packages that the project names, that are not its own, and of
+    which no release was given: what it was asked to be checked against comes first.
+
+    Raises UserError for a configuration in a source tree that cannot be read.
+    """
+    released = frozenset[str]().union(
+        *(_packages(each.found) for each in against if not each.is_environment)
+    )
+    wanted: frozenset[str] | None = None
+    trees: list[Tree] = []
+    with Cache(cache_dir) as cache:
+        for each in against:
+            found = each.found
+            if each.is_environment:
+                wanted = _named_packages(project) - released if wanted is None else wanted
+                found = _only(found, wanted)
+            trees.append(_tree(each, found, cache, cache_dir, jobs))
+    return trees
+
+
+def summaries(trees: Sequence[Tree]) -> tuple[ReadAgainst, ...]:
+    """What to tell of the trees that were read."""
+    return tuple(
+        ReadAgainst(tree.origin, tuple(sorted(_tops(tree))), len(tree.files)) for tree in trees
+    )
+
+
+def _tops(tree: Tree) -> set[str]:
+    """Top-level packages and modules that can be imported where the tree is installed."""
+    layout = Layout(tree)
+    names = {layout.name(key_of(path)).partition(".")[0] for path in tree.files}
+    return {name for name in names if _is_certain(layout, name)}
+
+
+def _is_certain(layout: Layout, name: str) -> bool:
+    return any(place.standing is Standing.CERTAIN for place in layout.places("", name))
+
+
+def _packages(found: Found) -> frozenset[str]:
+    return frozenset(_head(file.path) for file in (*found.python, *found.compiled))
+
+
+def _head(path: str) -> str:
+    return path.partition("/")[0].partition(".")[0]
+
+
+def _only(found: Found, packages: Collection[str]) -> Found:
+    """The files of the top-level packages and modules with these names."""
+
+    def chosen(files: Sequence[FoundFile]) -> list[FoundFile]:
+        return [file for file in files if _head(file.path) in packages]
+
+    return Found(chosen(found.python), chosen(found.compiled), chosen(found.build), [])
+
+
+def _named_packages(project: Tree) -> frozenset[str]:
+    """The first parts of all modules that the project names, without the standard library's and
+    those of packages that are its own."""
+    names = frozenset(name for facts in project.files.values() for name in _named(facts))
+    layout = Layout(project)
+    own = {name for name in names if _is_certain(layout, name)}
+    return names - own - sys.stdlib_module_names
+
+
+def _named(facts: ModuleFacts | Unreadable) -> Iterator[str]:
+    if isinstance(facts, ModuleFacts):
+        dotted = [found.module for found in facts.imports if not found.level]
+        dotted += [patch.target for patch in facts.patches if not patch.imported]
+        for name in (*dotted, *facts.pytest.plugins):
+            yield name.partition(".")[0]
+
+
+def _tree(
+    against: Against, found: Found, cache: Cache, cache_dir: Path | None, jobs: int | None
+) -> Tree:
+    code = code_stamp(Path(__file__).parent.parent)
+    config = _config(against)
+    state = ("outline", code, str(against.place), against.is_installed, config, found)
+    key = hashlib.sha256(msgspec.msgpack.encode(state)).digest()
+    with paused_gc():
+        kept = decode_result(cache.result(key), _Kept)
+        if kept is None:
+            kept = _outlined(against, config, found, cache_dir, jobs)
+            if against.is_settled:
+                cache.keep_result(key, msgspec.msgpack.encode(kept))
+        gc.freeze()
+    return Tree(
+        files={**kept.files, **kept.unreadable},
+        compiled=kept.compiled,
+        hints=kept.hints,
+        roots=kept.roots,
+        dynamic_names=kept.dynamic_names,
+        origin=against.origin,
+        distributions=against.distributions,
+    )
+
+
+def _config(against: Against) -> Config:
+    """What a source tree says of itself."""
+    if against.is_installed:
+        return Config()
+    try:
+        return read_config(against.place)
+    except UserError as error:
+        raise UserError(f"{against.origin}: {error}") from None
+
+
+def _outlined(
+    against: Against, config: Config, found: Found, cache_dir: Path | None, jobs: int | None
+) -> _Kept:
+    try:
+        tree = load(against.place, config, jobs=jobs, cache_dir=cache_dir, found=found).tree
+    except UserError as error:
+        raise UserError(f"{against.origin}: {error}") from None
+    packages = _packages(found)
+    files = tree.files.items()
+    return _Kept(
+        {path: outline(f, packages) for path, f in files if isinstance(f, ModuleFacts)},
+        {path: f for path, f in files if isinstance(f, Unreadable)},
+        tree.compiled,
+        # What a build makes is there once it is installed.
+        frozenset() if against.is_installed else tree.hints,
+        _installed_roots(found) if against.is_installed else tree.roots,
+        tree.dynamic_names,
+    )
+
+
+def _installed_roots(found: Found) -> tuple[str, ...]:
+    """Where modules lie in a wheel: at the top, and in the two places that its installer copies
+    there (PyPA's binary distribution format, "The .data directory")."""
+    parts = (file.path.split("/", 2) for file in (*found.python, *found.compiled))
+    data = {
+        f"{part[0]}/{part[1]}"
+        for part in parts
+        if len(part) > 2 and part[0].endswith(".data") and part[1] in ("purelib", "platlib")
+    }
+    return ("", *sorted(data))
