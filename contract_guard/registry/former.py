@@ -1,7 +1,9 @@
 """Top-level packages that a change took away or emptied: a name below one of them is gone, where
 without the older revision it might be anyone's."""
 
-from contract_guard.registry.index import Registry
+import msgspec
+
+from contract_guard.registry.index import Registry, build
 from contract_guard.registry.layout import is_below
 from contract_guard.registry.model import Tree
 
@@ -30,6 +32,13 @@ def former_packages(old: Registry, new: Registry) -> frozenset[str]:
         ):
             found.add(name)
     return frozenset(found)
+
+
+def build_after(old: Registry, tree: Tree) -> Registry:
+    """The registry of what came of `old`: packages that it had are not taken for others."""
+    registry = build(tree)
+    former = former_packages(old, registry)
+    return build(msgspec.structs.replace(tree, former=former)) if former else registry
 
 
 def _has_moved(key: str, old: Tree, new: Tree) -> bool:

@@ -1,0 +1,231 @@
+"""CG101, CG102, CG104: names and modules that live elsewhere, or under another name."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from contract_guard.facts.model import Import, Span
+from contract_guard.findings import Finding
+from contract_guard.fixes import imports
+from contract_guard.fixes.file import File
+from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
+from contract_guard.fixes.names import Scope
+from contract_guard.fixes.successor import (
+    Successor,
+    import_place,
+    module_successor,
+    must_exist,
+    successor,
+)
+
+
+def missing_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """CG101: the name is imported from where it lives now, and renamed at every use."""
+    imp = file.import_at(finding.line, finding.column)
+    if imp.name is None or imp.name == "*" or imp.form != "from":
+        raise CannotFix("only `from ... import` is rewritten")
+    new = must_exist(knowledge, finding.symbol)
+    return _import_of(file, imp, new, knowledge)
+
+
+def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) -> Fix:
+    assert imp.name is not None
+    registry = knowledge.registry
+    if "." in new.name or not new.name:
+        raise CannotFix(f"it became `{new.symbol}`, which cannot be imported by itself")
+    here = registry.module(file.path)
+    if new.module == here.name:
+        raise CannotFix("this file itself defines it now")
+    statement = file.statement(imp)
+    old_pair = (imp.name, imp.bound if imp.renamed else None)
+    pair, edits = (new.name, old_pair[1]), list[Edit]()
+    if new.name != imp.name and not imp.renamed:
+        edits = list(_renamed_uses(file, statement, imp.bound, new.name))
+        if not edits and _keeps_its_name(file, statement, imp.bound, new.name):
+            pair = (new.name, imp.bound)
+    width = knowledge.line_length - len(file.indent(statement))
+    old_module = registry.resolve_import(file.path, imp).symbol.partition(":")[0]
+    segment = file.source.segment(statement)
+    if new.module == old_module:
+        edits.append(file.edit(statement, imports.renamed(segment, old_pair, pair, width)))
+        return Fix(new.safety, f"`{imp.name}` is now `{new.name}`", tuple(edits))
+    place = import_place(knowledge, file, new.symbol)
+    module = imports.relative(here.name, _is_package(file.path), imp.level, place)
+    edits += moved_import(file, statement, old_pair, module, pair, knowledge.line_length)
+    return Fix(new.safety, f"`{new.name}` is imported from `{place}`", tuple(edits))
+
+
+def moved_import(
+    file: File,
+    statement: ast.Import | ast.ImportFrom,
+    old: tuple[str, str | None],
+    module: str,
+    new: tuple[str, str | None],
+    line_length: int,
+) -> Iterator[Edit]:
+    """The edits that take one name out of a statement and import another from `module`."""
+    width = line_length - len(file.indent(statement))
+    rest = imports.without(file.source.segment(statement), {old}, width)
+    add = imports.adding(file, statement, module, new, line_length, instead=not rest)
+    if rest:
+        yield file.edit(statement, rest)
+    elif add.span != file.source.span(statement):
+        yield file.edit(file.line_range(statement), "")
+    yield add
+
+
+def _keeps_its_name(file: File, statement: ast.stmt, old: str, new: str) -> bool:
+    """Whether the file has to go on with the old name: others may take it from here, something
+    else binds it too, or the new one means something else here."""
+    names = file.names
+    home = names.scope_at(statement).home(old)
+    return (
+        home is None
+        or home.bound.get(old, 0) > 1
+        or not names.is_free(new)
+        or file.path.endswith("__init__.py")
+        or old in (file.facts.exports or ())
+    )
+
+
+def _renamed_uses(file: File, statement: ast.stmt, old: str, new: str) -> Iterator[Edit]:
+    """Nothing where the old name has to stay."""
+    if _keeps_its_name(file, statement, old, new):
+        return
+    home = file.names.scope_at(statement).home(old)
+    assert home is not None
+    yield from uses_renamed(file, home, old, new)
+
+
+def uses_renamed(file: File, home: Scope, old: str, new: str) -> Iterator[Edit]:
+    """Every place where `old` means the one bound in `home`, in quoted annotations too."""
+    for node in file.names.uses(old, home):
+        yield file.edit(node, new)
+    word = re.compile(rf"(?<![\w.]){re.escape(old)}(?!\w)")
+    for text in file.names.annotations(home):
+        before = file.source.segment(text)
+        after = word.sub(new, before)
+        if after != before:
+            yield file.edit(text, after)
+
+
+def missing_attribute(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """CG102: `m.old` becomes `m.new`, or the name in the module that has it now."""
+    span = Span(finding.line, finding.column, finding.end_line, finding.end_column)
+    node = _attribute_at(file, span)
+    module, _, name = finding.symbol.partition(":")
+    found = module_successor(knowledge, f"{module}.{name}")
+    if found is not None and f"{module}.{name}" in knowledge.changes:
+        return _chain(file, node, found.symbol, found, knowledge)
+    new = must_exist(knowledge, finding.symbol)
+    if "." in new.name:
+        raise CannotFix(f"it became `{new.symbol}`, which has another owner")
+    if new.module == module:
+        end = Span(span.end_line, span.end_column - len(node.attr), *span[2:])
+        edit = file.edit(end, new.name)
+        return Fix(new.safety, f"`{name}` is now `{new.name}`", (edit,))
+    return _chain(file, node, new.symbol.replace(":", "."), new, knowledge)
+
+
+def _chain(
+    file: File, node: ast.Attribute, dotted: str, new: Successor, knowledge: Knowledge
+) -> Fix:
+    """The whole chain anew where it begins with the top-level package, else an import."""
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    title = f"`{file.source.segment(node)}` is now `{dotted}`"
+    top = dotted.partition(".")[0]
+    roots = [
+        imp for imp in file.facts.imports if isinstance(root, ast.Name) and imp.bound == root.id
+    ]
+    if any(imp.form == "import" and imp.bound == top and not imp.renamed for imp in roots):
+        return Fix(new.safety, title, (file.edit(node, dotted),))
+    name = dotted.rpartition(".")[2]
+    if not new.name or not roots or not file.names.is_free(name):
+        raise CannotFix(f"it is now `{dotted}`; the name cannot be imported here by itself")
+    statement = file.statement(roots[0])
+    place = import_place(knowledge, file, new.symbol)
+    add = imports.adding(file, statement, place, (name, None), knowledge.line_length)
+    return Fix(new.safety, title, (file.edit(node, name), add))
+
+
+def _attribute_at(file: File, span: Span) -> ast.Attribute:
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Attribute) and file.source.span(node) == span:
+            return node
+    raise CannotFix("the attribute could not be found again")
+
+
+def missing_module(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """CG104: names of a module that is gone are imported from where they live now."""
+    span = Span(finding.line, finding.column, finding.end_line, finding.end_column)
+    here = [
+        imp
+        for imp in file.facts.imports
+        if imp.span == span or (imp.statement[:2] <= span[:2] and span[2:] <= imp.statement[2:])
+    ]
+    if not here:
+        raise CannotFix("the import could not be found again")
+    imp = here[0]
+    moved = module_successor(knowledge, finding.symbol)
+    if imp.form == "import":
+        return _plain_import(file, imp, finding, moved)
+    if imp.form != "from" or any(each.name in (None, "*") for each in here):
+        raise CannotFix("only `from ... import` is rewritten")
+    asked = _asked_module(file, imp, knowledge)
+    homes = {each.name: _home(knowledge, finding.symbol, asked, moved, each) for each in here}
+    modules = {home.module for home in homes.values()}
+    if len(modules) > 1:
+        raise CannotFix("its names went to different modules: " + ", ".join(sorted(modules)))
+    if any(home.name != name for name, home in homes.items()):
+        raise CannotFix("some of its names have new names as well")
+    (module,) = modules
+    safe = all(home.safety == "safe" for home in homes.values())
+    own = knowledge.registry.module(file.path).name
+    text = imports.relative(own, _is_package(file.path), imp.level, module)
+    return Fix(
+        "safe" if safe else "unsafe",
+        f"`{finding.symbol}` is now `{module}`",
+        (file.edit(span, text),),
+    )
+
+
+def _asked_module(file: File, imp: Import, knowledge: Knowledge) -> str:
+    """The absolute name of the module that a `from` import asks for."""
+    if not imp.level:
+        return imp.module
+    parts = knowledge.registry.module(file.path).name.split(".")
+    base = parts[: len(parts) - imp.level + (1 if _is_package(file.path) else 0)]
+    return ".".join((*base, *filter(None, [imp.module])))
+
+
+def _home(
+    knowledge: Knowledge, gone: str, asked: str, moved: Successor | None, imp: Import
+) -> Successor:
+    """Where one name of the module went: along with it, or by itself."""
+    assert imp.name is not None
+    if moved is not None:
+        module = moved.symbol + asked[len(gone) :]
+        found = knowledge.registry.resolve_symbol(f"{module}:{imp.name}")
+        if found.status == "exists":
+            return Successor(f"{module}:{imp.name}", moved.safety)
+    found = successor(knowledge, f"{asked}:{imp.name}")
+    if found is None:
+        raise CannotFix(f"nothing is certain to have taken the place of `{imp.name}`")
+    return found
+
+
+def _plain_import(file: File, imp: Import, finding: Finding, moved: Successor | None) -> Fix:
+    if moved is None:
+        raise CannotFix("nothing is certain to have taken its place")
+    module = moved.symbol + imp.module[len(finding.symbol) :]
+    if not imp.renamed:
+        raise CannotFix(f"it is now `{module}`; uses of the dotted name are not rewritten")
+    text = f"{module} as {imp.bound}"
+    edit = file.edit(imp.span, text)
+    return Fix(moved.safety, f"`{imp.module}` is now `{module}`", (edit,))
+
+
+def _is_package(path: str) -> bool:
+    return path.rpartition("/")[2].startswith("__init__.")

@@ -1,0 +1,130 @@
+"""What took the place of a name that is gone, and from where others import it."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from contract_guard.facts.model import Binding
+from contract_guard.fixes.file import File
+from contract_guard.fixes.model import CannotFix, Knowledge, Safety
+from contract_guard.registry.index import Registry
+from contract_guard.registry.model import Change
+from contract_guard.registry.successors import single_home, single_module
+
+
+class Successor(NamedTuple):
+    """`symbol` of the definition (`package.module:NAME`), or a module's dotted name."""
+
+    symbol: str
+    safety: Safety
+
+    @property
+    def module(self) -> str:
+        return self.symbol.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        return self.symbol.partition(":")[2]
+
+
+def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
+    """The replacement that a change knows, or the one other home of the name."""
+    change = knowledge.changes.get(symbol)
+    if change is None:
+        home = single_home(knowledge.registry, symbol)
+        return Successor(home, "safe") if home else None
+    new = change.replacement
+    if new is None:
+        return _passed_on(knowledge, symbol) or _same_code(knowledge, symbol)
+    if new == symbol:
+        return None
+    if knowledge.registry.resolve_symbol(new).status != "exists":
+        return None
+    return Successor(new, _safety(knowledge, change, new))
+
+
+def _passed_on(knowledge: Knowledge, symbol: str) -> Successor | None:
+    """The definition behind a name that a module only passed on, where that is still there."""
+    behind = knowledge.old.producer(symbol) if knowledge.old is not None else None
+    if behind is None or behind.symbol == symbol or ":" not in behind.symbol:
+        return None
+    here = knowledge.registry.producer(behind.symbol)
+    return Successor(here.symbol, "safe") if here is not None else None
+
+
+def _same_code(knowledge: Knowledge, symbol: str) -> Successor | None:
+    """The one other definition of the name, where it has the code or value of the one that went."""
+    home = single_home(knowledge.registry, symbol)
+    before = _binding(knowledge.old, symbol)
+    after = _binding(knowledge.registry, home) if home else None
+    if home is None or before is None or after is None or before.kind != after.kind:
+        return None
+    same = before.body == after.body if before.body else before.value == after.value
+    return Successor(home, "safe") if same and before.value != "None" else None
+
+
+def module_successor(knowledge: Knowledge, dotted: str) -> Successor | None:
+    """The module that took the place of one."""
+    change = knowledge.changes.get(dotted)
+    if change is not None:
+        return Successor(change.replacement, "safe") if change.replacement else None
+    home = single_module(knowledge.registry, dotted)
+    return Successor(home, "safe") if home else None
+
+
+def _safety(knowledge: Knowledge, change: Change, new: str) -> Safety:
+    """Safe: the same name, or the same code or value, and nothing else asked of its callers."""
+    before = _binding(knowledge.old, change.symbol)
+    after = _binding(knowledge.registry, new)
+    if before is None or after is None:
+        return "safe" if change.kind == "moved" else "unsafe"
+    if before.signature != after.signature:
+        return "unsafe"
+    if change.kind == "moved":
+        return "safe"
+    same = before.body == after.body if before.body else before.value == after.value
+    return "safe" if same and before.value != "None" else "unsafe"
+
+
+def _binding(registry: Registry | None, symbol: str) -> Binding | None:
+    """The last statement that binds a symbol in its module or class."""
+    module, _, name = symbol.partition(":")
+    modules = registry.modules.named(module) if registry is not None else ()
+    for each in modules:
+        owner, _, last = name.rpartition(".")
+        if not owner:
+            bindings = each.bindings.get(name, [])
+        else:
+            members = (m for class_ in each.classes.get(owner, ()) for m in class_.members)
+            bindings = [member for member in members if member.name == last]
+        if bindings:
+            return bindings[-1]
+    return None
+
+
+def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
+    """The module from which the project takes a definition: as this file does already, else as
+    most other files do, else where it is defined."""
+    registry = knowledge.registry
+    own, _, name = symbol.partition(":")
+    name = name.partition(".")[0]
+    counts: Counter[str] = Counter()
+    for path, facts in registry.facts():
+        for imp in facts.imports:
+            if imp.name == name and imp.form == "from":
+                found = registry.resolve_import(path, imp)
+                if found.producer is not None and found.producer.symbol == symbol:
+                    module = found.symbol.partition(":")[0]
+                    if path == file.path:
+                        return module
+                    counts[module] += 1
+    if not counts:
+        return own
+    return min(counts, key=lambda module: (-counts[module], module != own, module))
+
+
+def must_exist(knowledge: Knowledge, symbol: str) -> Successor:
+    """The successor of a name. Raises CannotFix where nothing is certain to be one."""
+    found = successor(knowledge, symbol)
+    if found is None:
+        raise CannotFix("nothing is certain to have taken its place")
+    return found

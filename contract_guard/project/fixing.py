@@ -1,0 +1,131 @@
+"""`--fix`: the fixes of a `check` or a `diff`, made in memory and written to the working tree."""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from contract_guard.detectors.run import DETECTORS, RULES, run
+from contract_guard.findings import Finding
+from contract_guard.fixes.model import Knowledge
+from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.line_length import line_length
+from contract_guard.project.mending import Find, Mended, Read, mend
+from contract_guard.project.places import checked_root
+from contract_guard.project.revisions import Revisions
+from contract_guard.project.rules import load_rules
+from contract_guard.project.snapshot import load
+from contract_guard.project.writing import Refused, replace_file
+from contract_guard.registry.former import build_after
+from contract_guard.registry.index import Registry, build
+from contract_guard.registry.model import Change
+
+_FINDS_BY_ALL_FILES = ("CG30",)
+
+
+def mend_check(
+    root: Path,
+    config: Config,
+    findings: Iterable[Finding],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    unsafe: bool = False,
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> Mended:
+    """The fixes of what `check` found, with the same options. Nothing is written.
+
+    Raises UserError as `check` does.
+    """
+    wanted = _fixable(findings)
+    if not wanted:
+        return Mended()
+    root = checked_root(root)
+    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+    registry = build(snapshot.tree)
+    knowledge = Knowledge(registry, snapshot.read, line_length(root))
+    rules = RULES
+    if not any(finding.rule.startswith(_FINDS_BY_ALL_FILES) for finding in wanted):
+        rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
+    find = _finder(config, rules, tuple(select or config.select), (*config.ignore, *ignore))
+    return mend(knowledge, wanted, find, unsafe=unsafe)
+
+
+def mend_diff(
+    root: Path,
+    config: Config,
+    base: str,
+    findings: Iterable[Finding],
+    changes: Iterable[Change],
+    *,
+    merge: bool = True,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    unsafe: bool = False,
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> Mended:
+    """The fixes of what the working tree breaks of `base`, with the same options as `diff`; what
+    took the place of a name is told by the changes. Nothing is written.
+
+    Raises UserError as `diff` does.
+    """
+    from contract_guard.detectors.drift import BREAKING
+
+    wanted = _fixable(findings)
+    if not wanted:
+        return Mended()
+    root = checked_root(root)
+    with Revisions(root, config, base, None, merge=merge, jobs=jobs, cache_dir=cache_dir) as both:
+        old, new = both.old, both.new
+        before = build(old.tree)
+        knowledge = Knowledge(
+            build_after(before, new.tree),
+            new.read,
+            line_length(root),
+            before,
+            old.read,
+            {change.symbol: change for change in changes if change.kind != "added"},
+        )
+        find = _finder(
+            config, frozenset(BREAKING), tuple(select or config.select), (*config.ignore, *ignore)
+        )
+        return mend(knowledge, wanted, find, unsafe=unsafe)
+
+
+def write_files(root: Path, mended: Mended) -> list[tuple[str, str]]:
+    """Write what `mended` holds below `root`; the files that were left as they are, with why."""
+    refused: list[tuple[str, str]] = []
+    for path, (before, after) in sorted(mended.files.items()):
+        try:
+            replace_file(root, path, before, after)
+        except Refused as reason:
+            refused.append((path, str(reason)))
+    return refused
+
+
+def _fixable(findings: Iterable[Finding]) -> list[Finding]:
+    rules = {rule.id for rule in load_rules().values() if rule.fixable != "no"}
+    return [finding for finding in findings if finding.rule in rules]
+
+
+def _finder(
+    config: Config, rules: Collection[str], select: Sequence[str], ignore: Sequence[str]
+) -> Find:
+    def find(registry: Registry, read: Read, paths: Collection[str]) -> Sequence[Finding]:
+        by_all = any(rule.startswith(_FINDS_BY_ALL_FILES) for rule in rules)
+        found = run(
+            registry if by_all else registry.only(paths),
+            read,
+            rules=rules,
+            detectors=DETECTORS,
+            select=select,
+            ignore=ignore,
+            per_file_ignores=config.per_file_ignores,
+            severity=config.severity,
+            known=rule_ids(),
+            version_predicates=config.version_predicates,
+            patch_wrappers=config.patch_wrappers,
+        )
+        return [finding for finding in found if finding.path in paths]
+
+    return find

@@ -1,0 +1,54 @@
+"""Files replaced whole: the new bytes or the old ones, never a part, never another file."""
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+class Refused(Exception):
+    """A file that is left as it is; the text says why, in a few words."""
+
+
+def replace_file(root: Path, path: str, before: bytes, after: bytes) -> None:
+    """`path`, relative to `root`, holds `after` in place of `before`, with the same mode.
+
+    Raises Refused for what lies outside of the root or is a link, may not be written, or no longer
+    holds `before`.
+    """
+    target = root / path
+    real_root = root.resolve()
+    if not target.parent.resolve().is_relative_to(real_root):
+        raise Refused("it lies outside of the project")
+    try:
+        status = target.lstat()
+    except OSError as error:
+        raise Refused(f"it is gone ({error.strerror})") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise Refused("it is a link" if stat.S_ISLNK(status.st_mode) else "it is no plain file")
+    if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
+        raise Refused("it is read-only")
+    try:
+        _replace(target, status, before, after)
+    except OSError as error:
+        raise Refused(f"it cannot be written ({error.strerror})") from None
+
+
+def _replace(target: Path, status: os.stat_result, before: bytes, after: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(stat.S_IMODE(status.st_mode))
+        with suppress(PermissionError):
+            os.chown(temporary, status.st_uid, status.st_gid)
+        # As late as can be: whoever writes between this and the next line is overwritten.
+        if target.read_bytes() != before:
+            raise Refused("it changed since it was read; run again")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
