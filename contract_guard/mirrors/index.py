@@ -4,6 +4,7 @@ the test can reach."""
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
@@ -18,6 +19,7 @@ STRUCTURE = words("slice element list tuple set dict star format format_spec cal
 _KEYWORD = 0.5  # greatest weight of a keyword argument
 _BACKGROUND = 2000  # functions that the general frequencies count for
 _UNSEEN = 4.0  # weight of a fragment that production does not have
+_STEPS = 256  # of a weight in 1: sums of such weights are exact in any order
 
 # Reach of a production function from a test.
 CALLED = 1.0
@@ -39,10 +41,19 @@ class Candidate(NamedTuple):
     reach: float
 
 
+class _Surroundings(NamedTuple):
+    """Of one test file: the production files that it imports, patches or is named after, the names
+    that it imports, and the functions of those files and of their packages, with their reach."""
+
+    seeds: set[str]
+    names: set[str]
+    near: dict[int, float]
+
+
 def is_trivial(op: str) -> bool:
     """True for operations that nearly every function has, and for those that only pass values on
     (layout, lookups, calls of other functions): they count a third."""
-    return op in ("add", "sub") or op not in COMPUTING
+    return op in ("add", "sub", "neg") or op not in COMPUTING
 
 
 class Rarity:
@@ -64,7 +75,8 @@ class Rarity:
             return 0.0
         known = self._weights.get(fragment)
         if known is None:
-            known = self._weights[fragment] = self._weight(fragment, operation, leaf)
+            weight = self._weight(fragment, operation, leaf)
+            known = self._weights[fragment] = round(weight * _STEPS) / _STEPS
         return known
 
     def _weight(self, fragment: str, operation: str, leaf: str) -> float:
@@ -107,9 +119,6 @@ class Index:
             if path not in tests
             for function in file.functions
         ]
-        self.rarity = Rarity(entry.function for entry in self.entries)
-        limit = max(3, _POSTED * len(self.entries))
-        self._postings: dict[str, list[int]] = {}
         self.by_name: dict[str, list[int]] = {}
         self._by_path: dict[str, list[int]] = {}
         self._by_class: dict[str, list[int]] = {}
@@ -119,15 +128,37 @@ class Index:
             self.by_name.setdefault(parts[-1], []).append(number)
             if len(parts) > 1:
                 self._by_class.setdefault(parts[-2], []).append(number)
-            if function.kernel:
-                continue
-            for fragment in function.fragments:
-                if self.rarity.counts[fragment] <= limit:
-                    self._postings.setdefault(fragment, []).append(number)
-        self._near: dict[str, tuple[set[str], set[str], dict[int, float]]] = {}
+        self._by_directory: dict[str, list[str]] = {}
+        self._by_file_name: dict[str, list[str]] = {}
+        for path in self._by_path:
+            directory, _, name = path.rpartition("/")
+            self._by_directory.setdefault(directory, []).append(path)
+            self._by_file_name.setdefault(name, []).append(path)
+        self._near: dict[str, _Surroundings] = {}
+        self._called: dict[int, list[int]] = {}
         self._modules: dict[str, str] = {}
         for path in files:
             self._modules.setdefault(_module_name(path), path)
+
+    @cached_property
+    def rarity(self) -> Rarity:
+        return Rarity(entry.function for entry in self.entries)
+
+    @cached_property
+    def _postings(self) -> dict[str, list[int]]:
+        limit = max(3, _POSTED * len(self.entries))
+        counts = self.rarity.counts
+        postings: dict[str, list[int]] = {}
+        for number, (_, function) in enumerate(self.entries):
+            if not function.kernel:
+                for fragment in function.fragments:
+                    if counts[fragment] <= limit:
+                        postings.setdefault(fragment, []).append(number)
+        return postings
+
+    def prepare(self) -> None:
+        """Make now what else is made when it is first needed."""
+        _ = self._postings
 
     def nominate(
         self, fragments: Iterable[str], reach: Mapping[int, float], limit: int = 6
@@ -172,14 +203,29 @@ class Index:
         self._callees(second, NEARBY, found)
         return found
 
-    def _surroundings(self, path: str) -> tuple[set[str], set[str], dict[int, float]]:
-        """Of one test file: the production files that it imports, patches or is named after, the
-        names that it imports, and the functions of those files and their packages."""
-        known_file = self._near.get(path)
-        if known_file is not None:
-            return known_file
+    def imports_kernel(self, path: str) -> bool:
+        """True if a test file imports a function that runs on the device."""
+        return any(
+            self.entries[number].function.kernel
+            for name in self._surroundings(path).names
+            for number in self.by_name.get(name, ())
+        )
+
+    def leads(self, path: str) -> tuple[set[str], set[str]]:
+        """Where the imports of a test file lead: production files, and names that are no modules.
+        All that its results owe to the other test files."""
+        seeds, names, _ = self._surroundings(path)
+        return seeds, names
+
+    def _surroundings(self, path: str) -> "_Surroundings":
+        known = self._near.get(path)
+        if known is None:
+            seeds, names = self._seeds(path)
+            known = self._near[path] = _Surroundings(seeds, names, self._functions_near(seeds))
+        return known
+
+    def _seeds(self, path: str) -> tuple[set[str], set[str]]:
         file = self.files[path]
-        found: dict[int, float] = {}
         names: set[str] = set()
         seeds: set[str] = set()
         for module, name in file.imports:
@@ -202,44 +248,47 @@ class Index:
             if target is not None and target not in self.tests:
                 seeds.add(target)
         stem = path.rsplit("/", 1)[-1].removeprefix("test_").removesuffix(".py")
-        stem = stem.removesuffix("_test")
-        for known in self._by_path:
-            if known.rsplit("/", 1)[-1] == f"{stem}.py":
-                seeds.add(known)
-        packages = {seed.rsplit("/", 1)[0] for seed in seeds if "/" in seed}
-        for known, numbers in self._by_path.items():
-            if known in seeds:
-                level = IMPORTED
-            elif "/" in known and known.rsplit("/", 1)[0] in packages:
-                level = PACKAGE
-            else:
-                continue
-            for number in numbers:
-                found[number] = level
-        self._near[path] = (seeds, names, found)
-        return seeds, names, found
+        seeds.update(self._by_file_name.get(f"{stem.removesuffix('_test')}.py", ()))
+        return seeds, names
+
+    def _functions_near(self, seeds: set[str]) -> dict[int, float]:
+        packages = {seed.rpartition("/")[0] for seed in seeds} - {""}
+        near = {
+            number: PACKAGE
+            for package in packages
+            for path in self._by_directory.get(package, ())
+            for number in self._by_path[path]
+        }
+        for seed in seeds:
+            near.update(dict.fromkeys(self._by_path.get(seed, ()), IMPORTED))
+        return near
 
     def _callees(self, numbers: list[int], level: float, found: dict[int, float]) -> list[int]:
         reached: list[int] = []
         for number in numbers:
+            for target in self._called_by(number):
+                if found.get(target, NONE) < level:
+                    found[target] = level
+                    reached.append(target)
+        return reached
+
+    def _called_by(self, number: int) -> list[int]:
+        """The functions that one calls by name, or that are inside it."""
+        known = self._called.get(number)
+        if known is None:
             path, function = self.entries[number]
+            known = self._called[number] = []
             for name in function.calls:
                 targets = self.by_name.get(name, ())
                 if len(targets) > 3:
                     targets = [t for t in targets if self.entries[t].path == path]
-                for target in targets:
-                    if found.get(target, NONE) < level:
-                        found[target] = level
-                        reached.append(target)
-            for nested in self._by_path[path]:
-                inside = self.entries[nested].function
-                if (
-                    inside.qualname.startswith(f"{function.qualname}.")
-                    and found.get(nested, NONE) < level
-                ):
-                    found[nested] = level
-                    reached.append(nested)
-        return reached
+                known += targets
+            known += [
+                inside
+                for inside in self._by_path[path]
+                if self.entries[inside].function.qualname.startswith(f"{function.qualname}.")
+            ]
+        return known
 
     def _module_path(self, module: str, path: str) -> str | None:
         if module.startswith("."):

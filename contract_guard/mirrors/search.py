@@ -87,7 +87,6 @@ class Search:
         self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
-        self._matcher = Matcher(self.index.rarity)
 
         @lru_cache(_OPEN)
         def opened(path: str) -> _Opened:
@@ -98,6 +97,16 @@ class Search:
     @cached_property
     def compared_constants(self) -> dict[str, list[int]]:
         """Upper-case names that production compares with, and the entries that do; short functions
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(self.index.rarity)
+
+    def prepare(self) -> None:
+        """Make now what else is made when it is first needed, so that copies of this object in
+        other processes share it."""
+        self.index.prepare()
+        _ = self.compared_constants
+
         first: a helper that gives the mask alone is the one to name."""
         entries = self.index.entries
         found: dict[str, list[int]] = {}
@@ -191,6 +200,11 @@ class Search:
         pending += [
             f
             for f in functions
+    def match(self, test: TestGraph, production: Graphs) -> Match:
+        """How much of what a test computes stands in a production function."""
+        groups = [nodes for _, nodes in test.groups]
+        return self._matcher.match(test.graphs, production, groups)
+
             if owner and f.qualname in (f"{owner}.setUp", f"{owner}.setup_method")
         ]
         seen = {id(f) for f in pending}
@@ -200,11 +214,6 @@ class Search:
             calls |= current.calls
             asserts = asserts or current.asserts
             for other in functions:
-    def match(self, test: TestGraph, production: Graphs) -> Match:
-        """How much of what a test computes stands in a production function."""
-        groups = [nodes for _, nodes in test.groups]
-        return self._matcher.match(test.graphs, production, groups)
-
                 if id(other) in seen:
                     continue
                 outer, _, name = other.qualname.rpartition(".")

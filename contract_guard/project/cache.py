@@ -26,7 +26,7 @@ from contract_guard.project.discovery import FoundFile
 MOST_BYTES = 1 << 30
 MOST_RESULTS = 32
 OTHER_VERSIONS_DAYS = 14
-_FORMAT = 1
+_FORMAT = 2
 _BUSY_SECONDS = 5.0
 # SQLite takes at most 32,766 values in one statement.
 _MOST_VALUES = 10_000
@@ -44,6 +44,9 @@ CREATE TABLE IF NOT EXISTS objects (
   oid BLOB PRIMARY KEY, source INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS results (
   key BLOB PRIMARY KEY, result BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS copies (
+  root INTEGER NOT NULL, path TEXT NOT NULL, key BLOB NOT NULL, result BLOB NOT NULL,
+  PRIMARY KEY (root, path)) WITHOUT ROWID;
 """
 
 
@@ -138,22 +141,23 @@ class Cache:
 
     def unchanged(
         self, root: Path, files: Sequence[FoundFile]
-    ) -> Iterator[tuple[FoundFile, bytes]]:
-        """Those of `files` whose stamps are the ones of the last run, with their facts."""
+    ) -> Iterator[tuple[FoundFile, bytes, bytes]]:
+        """Those of `files` whose stamps are the ones of the last run, with the SHA-256 of their
+        bytes and their facts."""
         if self._connection is None:
             return
         stamps = {file.path: file for file in files}
         with self._guarded():
             rows = self._connection.execute(
-                "SELECT path, mtime_ns, ctime_ns, inode, size, facts"
+                "SELECT path, mtime_ns, ctime_ns, inode, size, digest, facts"
                 " FROM places JOIN sources ON sources.id = places.source"
                 " WHERE root = (SELECT id FROM roots WHERE path = ?)",
                 (os.fsencode(root),),
             )
-            for path, mtime_ns, ctime_ns, inode, size, facts in rows:
+            for path, mtime_ns, ctime_ns, inode, size, digest, facts in rows:
                 file = stamps.get(path)
                 if file is not None and file[1:] == (mtime_ns, ctime_ns, inode, size):
-                    yield file, facts
+                    yield file, digest, facts
 
     def by_digest(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         """Facts by the SHA-256 of the source, where there are any."""
@@ -214,6 +218,33 @@ class Cache:
                 return
             self._write(lambda connection: _tidy(connection, root_id, gone))
             self._remove_other_versions()
+
+    def copies(self, root: Path) -> list[tuple[str, bytes, bytes]]:
+        """The paths for which `keep_copies` stored something, with key and result."""
+        if self._connection is None:
+            return []
+        with self._guarded():
+            return self._connection.execute(
+                "SELECT path, key, result FROM copies"
+                " WHERE root = (SELECT id FROM roots WHERE path = ?)",
+                (os.fsencode(root),),
+            ).fetchall()
+        return []
+
+    def keep_copies(self, root: Path, rows: Sequence[tuple[str, bytes, bytes]]) -> None:
+        """Store results of the mirror search by path, each with the key of what it depends on, in
+        place of an older one. `tidy` forgets those of paths that are gone."""
+        if not rows:
+            return
+
+        def insert(connection: sqlite3.Connection) -> None:
+            root_id = _root_id(connection, root)
+            connection.executemany(
+                "INSERT OR REPLACE INTO copies VALUES (?, ?, ?, ?)",
+                [(root_id, *row) for row in rows],
+            )
+
+        self._write(insert)
 
     def result(self, key: bytes) -> bytes | None:
         """What `keep_result` stored under the key."""
@@ -309,9 +340,10 @@ def _root_id(connection: sqlite3.Connection, root: Path) -> int:
 
 
 def _tidy(connection: sqlite3.Connection, root_id: int, gone: Sequence[str]) -> None:
-    connection.executemany(
-        "DELETE FROM places WHERE root = ? AND path = ?", [(root_id, path) for path in gone]
-    )
+    for table in ("places", "copies"):
+        connection.executemany(
+            f"DELETE FROM {table} WHERE root = ? AND path = ?", [(root_id, path) for path in gone]
+        )
     today = _today()
     connection.execute("UPDATE roots SET used = ? WHERE id = ?", (today, root_id))
     connection.execute(

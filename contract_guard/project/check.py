@@ -109,6 +109,8 @@ def _check(
     from contract_guard.detectors.run import run
     from contract_guard.facts.model import ModuleFacts
     from contract_guard.project.ignore import exclude_spec
+    from contract_guard.project.mirror_search import MirrorSearch
+    from contract_guard.project.outlines import outlines, summaries
     from contract_guard.project.snapshot import load
     from contract_guard.registry.index import build
     from contract_guard.registry.risk import tests_at_risk
@@ -132,7 +134,9 @@ def _check(
         unreadable=snapshot.unreadable,
         version_predicates=config.version_predicates,
         patch_wrappers=config.patch_wrappers,
+        copies_of=search,
     )
+    warnings = (*snapshot.warnings, *search.warnings)
     tests = [
         test
         for path, facts in snapshot.tree.files.items()

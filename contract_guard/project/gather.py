@@ -30,13 +30,14 @@ _KEEP_FILES = 500
 @dataclass(slots=True)
 class Gathered:
     """`stamps` are those of the bytes that the facts were taken from; they may be newer than the
-    ones that were found. A file for which another run may give something else has none. `hits`
-    came from the cache."""
+    ones that were found. A file for which another run may give something else has none. `digests`
+    are the SHA-256 of these bytes, where there is a cache. `hits` came from it."""
 
     files: dict[str, ModuleFacts | Unreadable] = field(
         default_factory=dict[str, ModuleFacts | Unreadable]
     )
     stamps: dict[str, FoundFile] = field(default_factory=dict[str, FoundFile])
+    digests: dict[str, bytes] = field(default_factory=dict[str, bytes])
     hits: int = 0
     misses: int = 0
 
@@ -118,8 +119,8 @@ class _Gatherer:
     def take_unchanged(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Take what the cache has by stamp; the rest of `files` comes back."""
         known = self.gathered.files
-        for file, data in self.cache.unchanged(self.root, files):
-            if self._take(file, data):
+        for file, digest, data in self.cache.unchanged(self.root, files):
+            if self._take(file, digest, data):
                 self.gathered.hits += 1
         return [file for file in files if file.path not in known]
 
@@ -130,14 +131,14 @@ class _Gatherer:
             known = self.cache.by_digest([source.digest for source, _ in read])
             for source, text in read:
                 data = known.get(source.digest)
-                if data is not None and self._take(source.file, data):
+                if data is not None and self._take(source.file, source.digest, data):
                     self.gathered.hits += 1
                     self._keep(source, None)
                 else:
                     yield source, text
 
     def take_new(self, source: _Source, data: bytes) -> None:
-        self._take(source.file, data)
+        self._take(source.file, source.digest, data)
         self.gathered.misses += 1
         if encoding.may_be_kept(data):
             self._keep(source, data)
@@ -168,13 +169,15 @@ class _Gatherer:
                 digest = oid = b""
             yield _Source(stamp, is_settled(stamp, read_at), digest, oid), text
 
-    def _take(self, file: FoundFile, data: bytes) -> bool:
+    def _take(self, file: FoundFile, digest: bytes, data: bytes) -> bool:
         """False where the data are damaged: they came from the cache, and are made again."""
         try:
             self.gathered.files[file.path] = encoding.decode(data)
         except msgspec.DecodeError:
             return False
         self.gathered.stamps[file.path] = file
+        if digest:
+            self.gathered.digests[file.path] = digest
         return True
 
     def _keep(self, source: _Source, data: bytes | None) -> None:

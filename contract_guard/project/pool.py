@@ -1,10 +1,10 @@
-"""`extraction.extract` over many files, in this process or in several.
+"""One piece of work over many files, in this process or in several.
 
 What a file costs is one file: a worker that dies (a crash of the interpreter, the kernel's
 out-of-memory killer) or hangs leaves an `Unreadable` for the file it was at, and the rest of its
 share goes to a new worker. The results do not depend on the number of workers.
 
-Facts travel encoded, so that the parent can store them as they come.
+What is given and what comes back are bytes, so that the parent can store results as they come.
 """
 
 import gc
@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -39,9 +39,10 @@ FILE_SECONDS = 60.0
 MOST_DEFAULT_JOBS = 16
 
 Key = TypeVar("Key")
+Work = Callable[[bytes], bytes]
 Extract = Callable[[bytes], ModuleFacts | Unreadable]
 
-_FAULT = b"!"  # begins a message that is a traceback; `encode` never gives it
+_FAULT = b"!"  # begins a message that is a traceback; results never do
 _encode_share = msgspec.msgpack.Encoder().encode
 _decode_share = msgspec.msgpack.Decoder(list[bytes]).decode
 
@@ -60,25 +61,49 @@ def extract_all(
     seconds: float = FILE_SECONDS,
     extract: Extract = extract_source,
 ) -> Generator[tuple[Key, bytes]]:
-    """The encoded facts of each source, in no certain order.
+    """The encoded facts of each source: `run_all` with an extractor, which is sent to workers by
+    its name."""
+    return run_all(sources, _Extracting(extract), jobs=jobs, seconds=seconds, lost=encode)
 
-    `sources` is drawn from as workers become free, so that they need not all be in memory.
-    `jobs` is the most workers to use; a few sources are done in this process. `seconds` is the
-    time that one source may take in a worker. `extract` is sent to workers by its name.
+
+class _Extracting(NamedTuple):
+    extract: Extract
+
+    def __call__(self, source: bytes) -> bytes:
+        return encode(self.extract(source))
+
+
+def run_all(
+    items: Iterable[tuple[Key, bytes]],
+    work: Work,
+    *,
+    jobs: int,
+    seconds: float,
+    lost: Callable[[Unreadable], bytes],
+    size: Callable[[bytes], int] = len,
+) -> Generator[tuple[Key, bytes]]:
+    """What `work` makes of each item, in no certain order.
+
+    `items` is drawn from as workers become free, so that they need not all be in memory. `jobs`
+    is the most workers to use; a few items are done in this process. `seconds` is the time that
+    one item may take in a worker; `lost` gives the result for an item that its worker did not
+    survive. `work` is pickled where processes do not fork. `size` tells how much source there is
+    to an item, in bytes.
 
     Close the iterator to end the workers early: whatever ends it, an error or an interrupt in
     the middle too, kills and reaps them.
     """
-    sources = iter(sources)
+    items = iter(items)
     first: list[tuple[Key, bytes]] = []
-    size = 0
-    while jobs > 1 and size < WORTH_WORKERS and (item := next(sources, None)) is not None:
+    total = 0
+    while jobs > 1 and total < WORTH_WORKERS and (item := next(items, None)) is not None:
         first.append(item)
-        size += len(item[1])
-    if size < WORTH_WORKERS:
-        yield from _extract_here(extract, itertools.chain(first, sources))
+        total += size(item[1])
+    items = itertools.chain(first, items)
+    if total < WORTH_WORKERS:
+        yield from _work_here(work, items, size)
         return
-    pool = _Pool(itertools.chain(first, sources), jobs, seconds, extract)
+    pool = _Pool(items, jobs, seconds, work, lost, size)
     try:
         yield from pool.results()
     finally:
@@ -97,17 +122,17 @@ def paused_gc() -> Generator[None]:
             gc.enable()
 
 
-def _extract_here(
-    extract: Extract, sources: Iterator[tuple[Key, bytes]]
+def _work_here(
+    work: Work, items: Iterator[tuple[Key, bytes]], size: Callable[[bytes], int]
 ) -> Iterator[tuple[Key, bytes]]:
-    size = 0
+    done = 0
     with paused_gc():
-        for key, source in sources:
-            yield key, encode(extract(source))
-            size += len(source)
-            if size > SHARE_BYTES:
+        for key, item in items:
+            yield key, work(item)
+            done += size(item)
+            if done > SHARE_BYTES:
                 gc.collect(0)  # what is left of the last few files, not all facts so far
-                size = 0
+                done = 0
 
 
 def _received(message: bytes) -> bytes:
@@ -116,16 +141,16 @@ def _received(message: bytes) -> bytes:
     return message
 
 
-def _work(connection: Connection, extract: Extract) -> None:
-    """A worker: takes shares of sources, sends a message for each source, until told no more."""
+def _serve(connection: Connection, work: Work) -> None:
+    """A worker: takes shares of items, sends a message for each item, until told no more."""
     # An interrupt from the keyboard reaches the whole process group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
     with suppress(EOFError, OSError):  # the parent is done, or dead
         while True:
-            for source in _decode_share(connection.recv_bytes()):
+            for item in _decode_share(connection.recv_bytes()):
                 try:
-                    message = encode(extract(source))
+                    message = work(item)
                 except Exception:  # noqa: BLE001 - raised again in the parent
                     message = _FAULT + traceback.format_exc().encode("utf-8", "replace")
                 connection.send_bytes(message)
@@ -135,11 +160,11 @@ def _work(connection: Connection, extract: Extract) -> None:
 class _Worker(Generic[Key]):
     """A process, and what it was given and has not answered yet."""
 
-    def __init__(self, context: ForkContext | SpawnContext, extract: Extract) -> None:
+    def __init__(self, context: ForkContext | SpawnContext, work: Work) -> None:
         self.connection, theirs = context.Pipe()
         self.share: list[tuple[Key, bytes]] = []
         self.deadline = 0.0
-        self.process = context.Process(target=_work, args=(theirs, extract), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the worker is the end of the stream
 
@@ -151,12 +176,20 @@ class _Worker(Generic[Key]):
 
 class _Pool(Generic[Key]):
     def __init__(
-        self, sources: Iterator[tuple[Key, bytes]], jobs: int, seconds: float, extract: Extract
+        self,
+        items: Iterator[tuple[Key, bytes]],
+        jobs: int,
+        seconds: float,
+        work: Work,
+        lost: Callable[[Unreadable], bytes],
+        size: Callable[[bytes], int],
     ) -> None:
-        self._sources = sources
+        self._items = items
         self._jobs = jobs
         self._seconds = seconds
-        self._extract = extract
+        self._work = work
+        self._lost = lost
+        self._size = size
         self._context = _context()
         self._workers: list[_Worker[Key]] = []
         self._share = self._cut()  # the next one to give away
@@ -170,7 +203,7 @@ class _Pool(Generic[Key]):
                 if worker.connection in ready:
                     yield from self._receive(worker)
                 elif time.monotonic() > worker.deadline:
-                    detail = f"no facts after {self._seconds:g} s"
+                    detail = f"no result after {self._seconds:g} s"
                     yield self._lose(worker, Unreadable("timeout", detail))
             self._feed()
 
@@ -196,9 +229,9 @@ class _Pool(Generic[Key]):
         worker.end()
         key, _ = worker.share.pop()
         if worker.share:
-            self._sources = itertools.chain(reversed(worker.share), self._sources)
+            self._items = itertools.chain(reversed(worker.share), self._items)
             self._share = self._share or self._cut()
-        return key, encode(why)
+        return key, self._lost(why)
 
     def _feed(self) -> None:
         """Give every idle worker a share, and start workers while there are shares for them."""
@@ -207,7 +240,7 @@ class _Pool(Generic[Key]):
             if idle:
                 worker = idle.pop()
             elif len(self._workers) < self._jobs:
-                worker = _Worker[Key](self._context, self._extract)
+                worker = _Worker[Key](self._context, self._work)
                 self._workers.append(worker)
             else:
                 return
@@ -217,15 +250,15 @@ class _Pool(Generic[Key]):
         worker.share = self._share[::-1]  # answered from its end
         worker.deadline = time.monotonic() + self._seconds
         with suppress(OSError):  # it is dead: the next reading from it says so
-            worker.connection.send_bytes(_encode_share([source for _, source in self._share]))
+            worker.connection.send_bytes(_encode_share([item for _, item in self._share]))
         self._share = self._cut()
 
     def _cut(self) -> list[tuple[Key, bytes]]:
         share: list[tuple[Key, bytes]] = []
         size = 0
-        while size < SHARE_BYTES and (item := next(self._sources, None)) is not None:
+        while size < SHARE_BYTES and (item := next(self._items, None)) is not None:
             share.append(item)
-            size += len(item[1])
+            size += self._size(item[1])
         return share
 
 

@@ -40,7 +40,8 @@ class Snapshot:
 
     `unreadable` holds files, which `tree.files` has too, and directories. `warnings` are
     sentences of one line for the user. `selected` are the paths that were asked for, relative to
-    the root ("" for all of it). `stamps` tell the bytes that the facts were taken from.
+    the root ("" for all of it). `stamps` tell the bytes that the facts were taken from, and so do
+    `digests` (SHA-256), which are there only if there is a cache.
     """
 
     root: Path
@@ -50,25 +51,30 @@ class Snapshot:
     warnings: tuple[str, ...]
     selected: tuple[str, ...]
     stamps: Mapping[str, FoundFile]
+    digests: Mapping[str, bytes]
 
     def is_selected(self, path: str) -> bool:
         """Whether findings in `path` were asked for."""
         return any(is_below(path, place) for place in self.selected)
 
     def read(self, path: str) -> bytes:
-        """The bytes that the facts of `path` were taken from.
+        """The bytes that the facts of `path` were taken from (`read_unchanged`)."""
+        return read_unchanged(self.root, self.stamps, path)
 
-        Raises SourceChanged where they have been replaced since, KeyError for a path that could
-        not be read.
-        """
-        stamp = self.stamps[path]
-        try:
-            source, now = read_file(self.root, path)
-        except OSError as error:
-            raise SourceChanged(f"{path}: gone during the run ({error.strerror})") from None
-        if now != stamp:
-            raise SourceChanged(f"{path}: changed during the run; run again")
-        return source
+
+def read_unchanged(root: Path, stamps: Mapping[str, FoundFile], path: str) -> bytes:
+    """The bytes of a file that still has its stamp.
+
+    Raises SourceChanged where it has not, KeyError for a path without one: it could not be read.
+    """
+    stamp = stamps[path]
+    try:
+        source, now = read_file(root, path)
+    except OSError as error:
+        raise SourceChanged(f"{path}: gone during the run ({error.strerror})") from None
+    if now != stamp:
+        raise SourceChanged(f"{path}: changed during the run; run again")
+    return source
 
 
 def load(
@@ -117,6 +123,7 @@ def load(
         warnings=tuple(warnings),
         selected=selected,
         stamps=gathered.stamps,
+        digests=gathered.digests,
     )
 
 

@@ -35,7 +35,7 @@ def test_what_is_kept_is_found_again(directory: Path) -> None:
         assert cache.is_open
         cache.keep(ROOT, [entry("a", FILE), entry("b")])
     with Cache(directory) as cache:
-        assert list(cache.unchanged(ROOT, [FILE])) == [(FILE, b"factsa")]
+        assert list(cache.unchanged(ROOT, [FILE])) == [(FILE, entry("a").digest, b"factsa")]
         assert cache.by_digest([entry("b").digest, entry("c").digest]) == {
             entry("b").digest: b"factsb"
         }
@@ -60,8 +60,8 @@ def test_facts_that_are_there_need_not_be_given_again(directory: Path) -> None:
         cache.keep(ROOT, [entry("a", FILE)])
         cache.keep(ROOT, [entry("a", moved, facts=None)])
         assert list(cache.unchanged(ROOT, [FILE, moved])) == [
-            (FILE, b"factsa"),
-            (moved, b"factsa"),
+            (FILE, entry("a").digest, b"factsa"),
+            (moved, entry("a").digest, b"factsa"),
         ]
 
 
@@ -70,7 +70,7 @@ def test_the_newest_bytes_of_a_path_win(directory: Path) -> None:
         cache.keep(ROOT, [entry("a", FILE)])
         newer = FILE._replace(mtime_ns=5)
         cache.keep(ROOT, [entry("b", newer)])
-        assert list(cache.unchanged(ROOT, [newer])) == [(newer, b"factsb")]
+        assert list(cache.unchanged(ROOT, [newer])) == [(newer, entry("b").digest, b"factsb")]
         assert list(cache.unchanged(ROOT, [FILE])) == []
 
 
@@ -87,7 +87,7 @@ def test_tidy_forgets_paths_that_are_gone(directory: Path) -> None:
     with Cache(directory) as cache:
         cache.keep(ROOT, [entry("a", FILE), entry("b", other)])
         cache.tidy(ROOT, {"b.py"})
-        assert list(cache.unchanged(ROOT, [FILE, other])) == [(other, b"factsb")]
+        assert list(cache.unchanged(ROOT, [FILE, other])) == [(other, entry("b").digest, b"factsb")]
         assert cache.by_digest([entry("a").digest]) != {}  # another branch may have it
 
 
@@ -187,7 +187,7 @@ class TestWhatGoesWrong:
             assert "\n" not in cache.warning
         with Cache(directory) as cache:
             cache.keep(ROOT, [entry("a", FILE)])
-            assert list(cache.unchanged(ROOT, [FILE])) == [(FILE, b"factsa")]
+            assert list(cache.unchanged(ROOT, [FILE])) == [(FILE, entry("a").digest, b"factsa")]
 
     def test_tables_of_another_make(self, directory: Path) -> None:
         with Cache(directory):
