@@ -14,11 +14,12 @@ from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode, all_functions
 from contract_guard.mirrors.slice import is_literal
-from contract_guard.mirrors.trace import Trace, functions_of, run
+from contract_guard.mirrors.trace import Expectation, Trace, functions_of, run
 
-NOMINATED = 4
-_MINIMUM = 6.0  # nomination score under which no graph is built
+NOMINATED = 6
+_MINIMUM = 4.0  # nomination score under which no graph is built
 _SHARED = 3  # fragments that compute
+_BRANCHES = 3  # fragments that decide
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
 _OPEN = 64  # files whose trees are held
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
@@ -28,7 +29,8 @@ _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 class Resemblance:
     """A test's value that resembles a production function. `forms` are the assertions that take
     part (`assert ==`, `raises match`); `helper` is the function of the test file in which most of
-    the copy stands, None where that is the test itself."""
+    the copy stands, None where that is the test itself. `of_kernel` says that the test's file
+    imports a kernel, which may be what `entry` does in Python."""
 
     path: str
     test: FunctionFragments
@@ -38,6 +40,7 @@ class Resemblance:
     calls_production: bool
     forms: frozenset[str]
     helper: FunctionFragments | None
+    of_kernel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,6 @@ class Search:
         self._open = opened
 
     @cached_property
-    def compared_constants(self) -> dict[str, list[int]]:
-        """Upper-case names that production compares with, and the entries that do; short functions
-    @cached_property
     def _matcher(self) -> Matcher:
         return Matcher(self.index.rarity)
 
@@ -107,6 +107,9 @@ class Search:
         self.index.prepare()
         _ = self.compared_constants
 
+    @cached_property
+    def compared_constants(self) -> dict[str, list[int]]:
+        """Upper-case names that production compares with, and the entries that do; short functions
         first: a helper that gives the mask alone is the one to name."""
         entries = self.index.entries
         found: dict[str, list[int]] = {}
@@ -171,7 +174,15 @@ class Search:
         if 2 * len(outside) > len(lines):
             helper = self._function_at(path, outside)
         return Resemblance(
-            path, test, entry, reach, match, graph.calls_production, frozenset(forms), helper
+            path,
+            test,
+            entry,
+            reach,
+            match,
+            graph.calls_production,
+            frozenset(forms),
+            helper,
+            self.index.imports_kernel(path),
         )
 
     def _function_at(self, path: str, lines: list[int]) -> FunctionFragments | None:
@@ -189,6 +200,11 @@ class Search:
         node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
         return self._matcher.production(path, opened.tree, node, function.qualname)
 
+    def match(self, test: TestGraph, production: Graphs) -> Match:
+        """How much of what a test computes stands in a production function."""
+        groups = [nodes for _, nodes in test.groups]
+        return self._matcher.match(test.graphs, production, groups)
+
     def _closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
         functions = self.index.files[path].functions
@@ -200,11 +216,6 @@ class Search:
         pending += [
             f
             for f in functions
-    def match(self, test: TestGraph, production: Graphs) -> Match:
-        """How much of what a test computes stands in a production function."""
-        groups = [nodes for _, nodes in test.groups]
-        return self._matcher.match(test.graphs, production, groups)
-
             if owner and f.qualname in (f"{owner}.setUp", f"{owner}.setup_method")
         ]
         seen = {id(f) for f in pending}
@@ -235,7 +246,7 @@ class Search:
         form = normal_form(graph.ops, graph.aliases)
         computed = [e for e in traced.expectations if not is_literal(e, traced)]
         groups = [
-            (e.form, _reachable(form, e.value))
+            (_form(e, graph), _reachable(form, e.value))
             for e in computed
             if not _is_production_data(e.value, graph)
         ]
@@ -250,6 +261,21 @@ class Search:
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
         return TestGraph(traced, form, graphs, tuple(groups), calls_production)
+
+
+def _form(expectation: Expectation, graph: Graph) -> str:
+    """The form of an assertion, and whether it looks at a shape alone: `assert == shape`."""
+    actual = expectation.actual
+    while isinstance(actual, int) and graph.ops[actual].name == "getitem":
+        actual = graph.ops[actual].arguments[0]
+    op = graph.ops[actual] if isinstance(actual, int) else None
+    of_shape = op is not None and (
+        op.name in ("size", "stride") or (op.name == "getattr" and op.arguments[1:] == _SHAPE)
+    )
+    return f"{expectation.form} shape" if of_shape else expectation.form
+
+
+_SHAPE = (Const("shape"),)
 
 
 def _is_production_data(root: Reference, graph: Graph) -> bool:
@@ -284,15 +310,17 @@ def _is_production_data(root: Reference, graph: Graph) -> bool:
 
 
 def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
-    """False where the verdict is bound to be no: too few operations that compute are shared."""
-    shared = 0
+    """False where the verdict is bound to be no: too few operations that compute are shared, and
+    too few decisions."""
+    shared = branches = 0
     for fragment in function.fragments:
         if fragment in fragments:
             if fragment.startswith("f:"):
                 return True
             operation, _, leaf = fragment.partition(">")
             shared += operation in COMPUTING or (len(leaf) > 3 and leaf.isdigit())
-    return shared >= _SHARED
+            branches += operation == "if" and bool(leaf)
+    return shared >= _SHARED or branches >= _BRANCHES
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
