@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from contract_guard.cli import options
+from contract_guard.cli import against as against_options
+from contract_guard.cli import news, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
 from contract_guard.cli.statistics import statistics_text
 from contract_guard.findings import SEVERITIES, Severity
 from contract_guard.project.check import check, closing, source_lines, summary
-from contract_guard.project.baseline import baseline_place, without_known
 from contract_guard.project.config import find_root, read_config
 from contract_guard.project.rules import load_rules
 from contract_guard.report import Format, Report, Screen, render
@@ -29,6 +29,8 @@ from contract_guard.report.listing import last_lines, listed, shown_paths
 @options.ignore
 @against_options.against
 @against_options.python
+@news.base
+@news.hook
 @options.baseline
 @options.fail_on
 @click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
@@ -44,10 +46,12 @@ def command(
     root: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    fail_on: Severity,
     against: tuple[str, ...],
     environments: tuple[Path, ...],
+    base: str | None,
+    hook: bool,
     baseline: Path | None,
+    fail_on: Severity,
     exit_zero: bool,
     jobs: int | None,
     cache_dir: Path | None,
@@ -65,11 +69,10 @@ def command(
     started = time.perf_counter()
     check_writable(output_file)
     place = root or find_root(paths[0] if paths else Path())
-    with progress("contract-guard: checking", wanted=not quiet):
-    config = read_config(place)
-    accepted = baseline_place(place, config, baseline)
+    config, left_out = news.asked(place, read_config(place), base, hook, baseline)
     cache = options.chosen_cache(cache_dir, no_cache)
     others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
+    with progress("contract-guard: checking", wanted=not quiet):
         checked = check(
             place,
             config,
@@ -81,9 +84,17 @@ def command(
             cache_dir=cache,
             against=others,
         )
-    if accepted is not None:
-        checked = without_known(
-            checked, accepted, place, config, paths=paths, select=select, ignore=ignore
+        checked = news.only_new(
+            checked,
+            left_out,
+            place,
+            config,
+            paths=paths,
+            select=select,
+            ignore=ignore,
+            jobs=jobs,
+            cache_dir=cache,
+            against=others,
         )
     for warning in checked.warnings:
         say(f"warning: {warning}")

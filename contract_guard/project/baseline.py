@@ -1,4 +1,4 @@
-"""The baseline on disk, and a `check` without what it knows."""
+"""The baseline on disk, and which of its entries a `check` no longer finds."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,6 @@ from contract_guard.detectors.baseline import (
     BaselineError,
     Entry,
     Known,
-    beyond,
-    counts_of,
     dump,
     entries,
     parse,
@@ -79,31 +77,6 @@ def write_baseline(
         counts = entries(finding for finding in findings if finding.severity in failing)
     replace_text(place.path, place.name, dump(counts))
     return sum(counts.values())
-
-
-def without_known(
-    checked: Checked,
-    place: Place,
-    root: Path,
-    config: Config,
-    *,
-    paths: Sequence[Path] = (),
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-) -> Checked:
-    """What `check` found, with the same arguments, without what the baseline at `place` knows, and
-    with CG902 for what it knows in vain.
-
-    Raises UserError where there is no baseline, or it cannot be read as one.
-    """
-    baseline = read_baseline(place)
-    new = beyond(checked.findings, counts_of(baseline))
-    known = len(checked.findings) - len(new)
-    new += stale_entries(
-        checked, baseline, place, root, config, paths=paths, select=select, ignore=ignore
-    )
-    new.sort(key=lambda finding: finding.sort_key)
-    return msgspec.structs.replace(checked, findings=tuple(new), known=checked.known + known)
 
 
 def stale_entries(

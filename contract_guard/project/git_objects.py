@@ -7,6 +7,7 @@ own, in a temporary place, whose configuration is ours, and which borrows the re
 """
 
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -21,6 +22,7 @@ from contract_guard.errors import UserError
 _REFERENCES = ("refs", "packed-refs", "reftable", "logs", "shallow")
 _PSEUDO_REFERENCES = ("HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD")
 _QUESTIONS = ("--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _SYMLINK, _SUBMODULE = "120000", "160000"
 
 
@@ -37,11 +39,21 @@ class Commit(NamedTuple):
     subject: str
 
 
+class Hunk(NamedTuple):
+    """Lines of an old text and what stands there in the new one, from 1. Where a side has none, its
+    line is the one before."""
+
+    old_line: int
+    old_count: int
+    new_line: int
+    new_count: int
+
+
 class Repository(AbstractContextManager["Repository"]):
     """The repository that holds `folder`. Use as a context manager: it owns a temporary folder.
 
-    `prefix` is the place of `folder` below the top of the work tree, "" or "sub/dir/". Paths
-    given and returned are relative to `folder`.
+    `own` is its git directory. `prefix` is the place of `folder` below the top of the work tree,
+    "" or "sub/dir/". Paths given and returned are relative to `folder`.
 
     Raises UserError where there is no git, or `folder` is in no repository.
     """
@@ -55,6 +67,7 @@ class Repository(AbstractContextManager["Repository"]):
         )
         own, common, object_format, prefix = (*answer.split("\n"), "", "")[:4]
         self.prefix = prefix
+        self.own = Path(own).resolve()
         self._scratch = tempfile.TemporaryDirectory(prefix="contract-guard-")
         borrow(Path(own), Path(common), object_format, Path(self._scratch.name))
         self._environment = {**_environment(), "GIT_DIR": self._scratch.name}
@@ -81,6 +94,44 @@ class Repository(AbstractContextManager["Repository"]):
         """The best common ancestor of two commits, None where they have none."""
         output = self._git(["merge-base", one, other], failure="", allow=(1,))
         return output.split("\n", 1)[0] or None
+
+    @property
+    def is_unborn(self) -> bool:
+        """Whether there is no commit yet."""
+        return not self._git(["rev-parse", "--verify", "--quiet", "HEAD"], failure="", allow=(1,))
+
+    @property
+    def merge_heads(self) -> list[str]:
+        """The commits that a merge under way brings in."""
+        place = Path(self._scratch.name) / "MERGE_HEAD"
+        return place.read_text("ascii").split() if place.is_file() else []
+
+    def has_staged(self) -> bool:
+        """Whether the index holds anything else than HEAD does."""
+        index = self.own / "index"
+        if self.is_unborn or not index.is_file():
+            return index.is_file()
+        place = Path(self._scratch.name)
+        (place / "index").write_bytes(index.read_bytes())
+        for shared in self.own.glob("sharedindex.*"):
+            (place / shared.name).symlink_to(shared)
+        listing = self._git(
+            ["diff-index", "--cached", "--name-only", "--no-ext-diff", "HEAD", "--"],
+            failure="cannot compare the index with HEAD",
+        )
+        return bool(listing)
+
+    def hunks(self, old: bytes, new: bytes) -> list[Hunk]:
+        """Where two texts differ, in their order."""
+        with tempfile.TemporaryDirectory(dir=self._scratch.name) as folder:
+            for name, content in (("old", old), ("new", new)):
+                (Path(folder) / name).write_bytes(content)
+            how = ("--no-index", "--unified=0", "--no-ext-diff", "--no-textconv", "--text")
+            output = self._git(
+                ["-C", folder, "diff", *how, "--", "old", "new"], failure="", allow=(1,)
+            )
+        numbers = (match.groups() for match in _HUNK.finditer(output))
+        return [Hunk(*(int(n) if n is not None else 1 for n in found)) for found in numbers]
 
     def files(self, commit: str) -> list[Blob]:
         """All regular files of a commit, below the folder; symbolic links and submodules are

@@ -1,0 +1,242 @@
+"""`check --base` and `check --hook`: what a change brings, without a file that says so."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Git = Callable[..., str]
+
+TEST_MODULE = """\
+from gate.constants import OLD
+
+
+def test_old():
+    assert OLD
+"""
+
+
+def commands(root: Path) -> Git:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    person = {
+        f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def git(*arguments: str, check: bool = True) -> str:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=root,
+            env=kept | person | settings,
+            check=check,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    return git
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a finding that everybody knows: tests/test_old.py imports a name that is
+    gone."""
+    root = tmp_path / "project"
+    for path, text in {
+        "pyproject.toml": "[tool.contract_guard]\n",
+        "gate/__init__.py": "",
+        "gate/constants.py": "BASE = 7\nPAD = 8\n",
+        "tests/test_old.py": TEST_MODULE,
+        "tests/test_pad.py": TEST_MODULE.replace("OLD", "PAD"),
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("GIT_INDEX_FILE", "PRE_COMMIT_FROM_REF"):
+        monkeypatch.delenv(name, raising=False)
+    git = commands(root)
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    return root
+
+
+@pytest.fixture
+def git(project: Path) -> Git:
+    return commands(project)
+
+
+def remove_pad(project: Path) -> None:
+    (project / "gate" / "constants.py").write_text("BASE = 7\n")
+
+
+def found(text: str) -> list[tuple[str, str, int]]:
+    document = json.loads(text)
+    return [(f["rule"], f["path"], f["line"]) for f in document["findings"] if f["rule"] < "CG2"]
+
+
+def test_what_the_revision_has_too_is_left_out(run, project: Path) -> None:
+    assert run("check").code == 1
+    done = run("check", "--base", "HEAD")
+    assert done.code == 0
+    assert "No new findings." in done.out
+    assert "2 known findings left out." in done.out
+
+
+def test_what_a_change_breaks_elsewhere_is_new(run, project: Path, git: Git) -> None:
+    remove_pad(project)
+    for _ in range(2):
+        done = run("check", "--base", "HEAD", "--format", "json")
+        assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_pad.py", 1)])
+    git("commit", "-qam", "two")
+    assert run("check", "--base", "HEAD").code == 0
+    assert run("check", "--base", "HEAD~1").code == 1
+
+
+def test_a_copy_of_a_known_finding_is_new(run, project: Path) -> None:
+    path = project / "tests" / "test_old.py"
+    path.write_text(TEST_MODULE + "\n\nfrom gate.constants import OLD\n")
+    done = run("check", "--base", "HEAD", "--format", "json")
+    assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_old.py", 8)])
+
+
+def test_a_moved_file_brings_nothing_new(run, project: Path, git: Git) -> None:
+    git("mv", "tests/test_old.py", "tests/test_older.py")
+    assert run("check", "--base", "HEAD").code == 0
+    (project / "tests" / "test_more.py").write_text(TEST_MODULE)
+    done = run("check", "--base", "HEAD", "--format", "json")
+    assert len(found(done.out)) == 1
+
+
+def test_since_the_common_ancestor(run, project: Path, git: Git) -> None:
+    """The finding that main has mended in the meantime is not this branch's."""
+    git("switch", "-qc", "topic")
+    (project / "gate" / "more.py").write_text("X = 1\n")
+    git("add", "-A")
+    git("commit", "-qm", "two")
+    git("switch", "-q", "main")
+    (project / "gate" / "constants.py").write_text("BASE = 7\nPAD = 8\nOLD = 9\n")
+    git("commit", "-qam", "three")
+    git("switch", "-q", "topic")
+    assert run("check", "--base", "main").code == 0
+
+
+@pytest.mark.parametrize(
+    ("revision", "message"),
+    [("nowhere", "unknown revision 'nowhere'"), ("--output=x", "unknown revision '--output=x'")],
+)
+def test_unknown_revisions(run, project: Path, revision: str, message: str) -> None:
+    done = run("check", f"--base={revision}")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"contract-guard: {message}")
+    assert not (project / "x").exists()
+
+
+def test_no_repository(run, tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("import a.b\n")
+    for option in (("--base", "HEAD"), ("--hook",)):
+        done = run("check", "--root", str(tmp_path), "--no-cache", *option)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.count("\n") == 1
+
+
+def test_base_and_baseline_together(run, project: Path) -> None:
+    """One stands in the baseline, one at the revision: the same one, and a copy is new."""
+    run("baseline", "create", "--baseline", "known")
+    arguments = ("check", "--base", "HEAD", "--baseline", "known")
+    assert run(*arguments).code == 0
+    path = project / "tests" / "test_old.py"
+    path.write_text(TEST_MODULE + "\n\nfrom gate.constants import OLD\n")
+    assert len(found(run(*arguments, "--format", "json").out)) == 1
+
+
+def test_hook_looks_at_all_where_nothing_is_staged(run, project: Path) -> None:
+    assert run("check", "--hook").code == 1
+
+
+def test_hook_reports_what_the_commit_brings(run, project: Path, git: Git) -> None:
+    remove_pad(project)
+    git("add", "-A")
+    done = run("check", "--hook", "--format", "json")
+    assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_pad.py", 1)])
+
+
+def test_hook_of_a_commit_of_a_message_alone(
+    run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert run("check", "--hook").code == 0
+    monkeypatch.setenv("GIT_INDEX_FILE", str(project.parent / "elsewhere"))
+    assert run("check", "--hook").code == 1
+
+
+def test_hook_takes_the_revision_of_pre_commit(
+    run, project: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove_pad(project)
+    git("commit", "-qam", "two")
+    monkeypatch.setenv("PRE_COMMIT_FROM_REF", "HEAD~1")
+    done = run("check", "--hook", "--format", "json")
+    assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_pad.py", 1)])
+
+
+ODD = ["test_new.py", "test_[a].py", "test_!#.py", "#test_b.py", "test_a b .py", "test_\\.py"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_hook_leaves_untracked_files_out(run, project: Path, git: Git, name: str) -> None:
+    (project / "gate" / "more.py").write_text("X = 1\n")
+    git("add", "-A")
+    (project / "tests" / name).write_text("from gate.constants import NEVER\n")
+    assert run("check", "--base", "HEAD").code == 1
+    assert run("check", "--hook").code == 0
+    git("add", "-A")
+    assert run("check", "--hook").code == 1
+
+
+def test_hook_before_the_first_commit(run, project: Path, git: Git) -> None:
+    git("update-ref", "-d", "HEAD")
+    done = run("check", "--hook", "--format", "json")
+    assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_old.py", 1)])
+
+
+def test_hook_in_a_merge_leaves_out_what_either_side_has(run, project: Path, git: Git) -> None:
+    git("switch", "-qc", "topic")
+    (project / "tests" / "test_theirs.py").write_text("from gate.constants import THEIRS\n")
+    git("add", "-A")
+    git("commit", "-qm", "two")
+    git("switch", "-q", "main")
+    remove_pad(project)
+    git("commit", "-qam", "three")
+    git("merge", "--no-commit", "topic")
+    assert run("check", "--hook").code == 0
+    path = project / "tests" / "test_more.py"
+    path.write_text("from gate.constants import NEVER\n")
+    git("add", "-A")
+    done = run("check", "--hook", "--format", "json")
+    assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_more.py", 1)])
+
+
+def test_hook_and_base_exclude_each_other(run, project: Path) -> None:
+    done = run("check", "--hook", "--base", "HEAD")
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        "contract-guard: --base and --hook exclude each other\n",
+    )
+
+
+def test_the_repository_is_not_written_to(run, project: Path, git: Git) -> None:
+    remove_pad(project)
+    git("add", "-A")
+    git("config", "core.fsmonitor", f"touch {project.parent / 'ran'}")
+    git("config", "diff.external", f"touch {project.parent / 'ran'}")
+    git("config", "filter.x.clean", f"touch {project.parent / 'ran'}")
+    (project / ".git" / "info" / "attributes").write_text("* filter=x\n")
+    before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+    assert run("check", "--hook").code == 1
+    assert {path: path.stat().st_mtime_ns for path in project.rglob("*")} == before
+    assert not (project.parent / "ran").exists()
