@@ -8,13 +8,14 @@ from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.model import ModuleFacts, Test
 from contract_guard.findings import Finding
 from contract_guard.registry.collection import total
+from contract_guard.registry.index import Registry
 
 _KNOWN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "patch", "object", "multiple", "dict"}
 )
 _CLOSE = 0.85
 # Fixtures of pytest itself and of plugins that many projects install.
-_FROM_PLUGINS = frozenset(
+FROM_PLUGINS = frozenset(
     """
     cache capfd capfdbinary caplog capsys capsysbinary capteesys doctest_namespace monkeypatch
     pytestconfig record_property record_testsuite_property record_xml_attribute recwarn request
@@ -32,15 +33,22 @@ _FROM_PLUGINS = frozenset(
 def missing_fixtures(context: Context) -> Iterable[Finding]:
     """CG106. A fixture that the project does not know at all may come from an installed plugin,
     and is not reported."""
-    registry = context.registry
     everywhere: dict[str, list[str]] = {}
-    for path, facts in registry.whole.facts():
+    for path, facts in context.registry.whole.facts():
         for fixture in facts.pytest.fixtures:
             everywhere.setdefault(fixture.name, []).append(path)
+    for path, facts, test, visible in tests_with_fixtures(context):
+        yield from _of_test(context, path, facts, test, visible, everywhere)
+
+
+def tests_with_fixtures(context: Context) -> Iterator[tuple[str, ModuleFacts, Test, set[str]]]:
+    """The tests of which pytest alone decides what they are given, with the names of all fixtures
+    of the project that they see."""
+    registry = context.registry
     for path, facts in registry.facts():
         if not facts.pytest.tests or not registry.layout.is_test_module(path):
             continue
-        visible = _visible(context, path)
+        visible = visible_fixtures(context.registry, path)
         if visible is None:
             continue
         decorators = _decorators(facts)
@@ -49,7 +57,7 @@ def missing_fixtures(context: Context) -> Iterable[Finding]:
             if is_called:
                 continue  # a function that the file's own code runs, whatever its name says
             if all(_is_known(d) for d in decorators.get(test.qualname, ("?",))):
-                yield from _of_test(context, path, facts, test, visible, everywhere)
+                yield path, facts, test, visible
 
 
 def _of_test(
@@ -61,7 +69,7 @@ def _of_test(
     everywhere: dict[str, list[str]],
 ) -> Iterator[Finding]:
     for name in test.arguments:
-        if name in visible or name in _FROM_PLUGINS:
+        if name in visible or name in FROM_PLUGINS:
             continue
         close = get_close_matches(name, visible, n=1, cutoff=_CLOSE)
         if name in everywhere:
@@ -84,9 +92,8 @@ def _of_test(
         )
 
 
-def _visible(context: Context, path: str) -> set[str] | None:
+def visible_fixtures(registry: Registry, path: str) -> set[str] | None:
     """Names of the project's fixtures that tests of the file see; None where that is not known."""
-    registry = context.registry
     names: set[str] = set()
     queue = [path, *registry.layout.conftests(path)]
     seen = set(queue)

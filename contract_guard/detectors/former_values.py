@@ -10,7 +10,7 @@ from contract_guard.registry.model import Change
 _KINDS = frozenset({"value-changed", "removed", "renamed"})
 
 
-def former_values(context: Context, changes: Iterable[Change]) -> Iterable[Finding]:
+def former_values(context: Context, _old: Context, changes: Iterable[Change]) -> Iterable[Finding]:
     """Distinctive literals in tests that equal the old value of a constant of a module imported
     there, and are no constant's value now."""
     former: dict[str, dict[str, list[str]]] = {}

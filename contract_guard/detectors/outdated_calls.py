@@ -1,34 +1,64 @@
-"""Which callers of a function no longer fit its signature. Facts do not hold the arguments of every
-call, so the files that name the function are parsed again."""
+"""CG107: calls that were right for a function's old signature and raise TypeError with the new one.
+Facts do not hold the arguments of every call, so the files that call the function are parsed."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-import msgspec
-
-from contract_guard.detectors.statement import decode
-from contract_guard.facts.model import ModuleFacts, Signature
+from contract_guard.detectors import conditions, cost
+from contract_guard.detectors.base import Context, Site
+from contract_guard.facts.model import ModuleFacts, Signature, Span
+from contract_guard.findings import Finding, Related
 from contract_guard.registry.index import Registry
-from contract_guard.registry.model import Change, Consumer
-from contract_guard.registry.signatures import misfit
+from contract_guard.registry.model import Change, Place
+from contract_guard.registry.signatures import misfit, signature_text, takes_all
 
 
-def only_misfits(
-    changes: Iterable[Change], old: Registry, new: Registry, read: Callable[[str], bytes]
-) -> list[Change]:
-    """The changes, those of signatures with the calls alone that were right for the old signature
-    and raise TypeError with the new one, and without those that no call minds."""
-    kept: list[Change] = []
+class _Changed(NamedTuple):
+    """A function whose signature changed so that a call may no longer fit."""
+
+    symbol: str
+    before: Signature
+    after: Signature
+    place: Place
+
+    @property
+    def name(self) -> str:
+        return self.symbol.rpartition(":")[2]
+
+
+class _Callees(NamedTuple):
+    """By what a file calls a changed function: names that its imports bind, and where attribute
+    chains that lead to it are called, as (line, end line) of the chain."""
+
+    names: frozenset[str]
+    chains: frozenset[tuple[int, int]]
+
+
+def outdated_calls(context: Context, old: Context, changes: Iterable[Change]) -> Iterable[Finding]:
+    """A finding for each call in the files that `changes` of signatures have as consumers. Calls
+    with `*` or `**` arguments, and of names that the file binds anew, are left alone."""
+    registry = context.registry
+    by_path: dict[str, list[_Changed]] = {}
     for change in changes:
-        if change.kind != "signature-changed":
-            kept.append(change)
-            continue
-        before, after = signature_of(old, change.symbol), signature_of(new, change.symbol)
-        if before is not None and after is not None:
-            places = tuple(_misfits(change.consumers, before, after, change.symbol, new, read))
-            if places:
-                kept.append(msgspec.structs.replace(change, consumers=places))
-    return kept
+        changed = _changed(change, old.registry, registry)
+        if changed is not None:
+            for path in {c.path for c in change.consumers if c.form in ("import", "attribute")}:
+                by_path.setdefault(path, []).append(changed)
+    for path, functions in sorted(by_path.items()):
+        facts = registry.tree.files.get(path)
+        if isinstance(facts, ModuleFacts):
+            yield from _in_file(context, path, facts, functions)
+
+
+def _changed(change: Change, old: Registry, new: Registry) -> _Changed | None:
+    if change.kind != "signature-changed" or change.new is None:
+        return None
+    before, after = signature_of(old, change.symbol), signature_of(new, change.symbol)
+    if before is None or after is None or takes_all(after, before):
+        return None
+    return _Changed(change.symbol, before, after, change.new)
 
 
 def signature_of(registry: Registry, symbol: str) -> Signature | None:
@@ -42,61 +72,56 @@ def signature_of(registry: Registry, symbol: str) -> Signature | None:
     return None
 
 
-def _misfits(
-    consumers: Sequence[Consumer],
-    before: Signature,
-    after: Signature,
-    symbol: str,
-    registry: Registry,
-    read: Callable[[str], bytes],
-) -> Iterator[Consumer]:
-    name = symbol.rpartition(":")[2]
-    for path in sorted({c.path for c in consumers if c.form in ("import", "attribute")}):
-        facts = registry.tree.files.get(path)
-        if not isinstance(facts, ModuleFacts):
-            continue
-        tree = ast.parse(decode(read(path)))
-        lines = set(_called_attributes(facts, name, symbol, registry, path))
-        names = _bound_names(facts, name, symbol, registry, path) - _rebound(tree)
-        for call in ast.walk(tree):
-            if not isinstance(call, ast.Call) or not _is_plain(call):
-                continue
-            function = call.func
-            is_meant = (isinstance(function, ast.Name) and function.id in names) or (
-                isinstance(function, ast.Attribute)
-                and function.attr == name
-                and (function.lineno, function.end_lineno) in lines
-            )
-            if is_meant and _breaks(call, before, after):
-                yield Consumer(
-                    path=path,
-                    line=call.lineno,
-                    form="import" if isinstance(function, ast.Name) else "attribute",
-                    test=_test_at(registry, path, facts, call.lineno),
-                    impact="runtime-error",
-                )
+def _in_file(
+    context: Context, path: str, facts: ModuleFacts, functions: Iterable[_Changed]
+) -> Iterator[Finding]:
+    text = context.text(path)
+    sought = [(f, _callees(context.registry, path, facts, f, text)) for f in functions]
+    sought = [(function, callees) for function, callees in sought if any(callees)]
+    if not sought:
+        return
+    tree = ast.parse(text)
+    rebound = _rebound(tree)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        for function, callees in sought:
+            if _is_meant(call.func, function.name, callees, rebound) and _breaks(call, function):
+                site = _site(path, facts, text, call)
+                if not conditions.is_excused(context, site, "TypeError"):
+                    yield _finding(context, site, function, call)
 
 
-def _called_attributes(
-    facts: ModuleFacts, name: str, symbol: str, registry: Registry, path: str
-) -> Iterator[tuple[int, int]]:
-    for use in facts.uses:
-        if use.called and use.chain and use.chain[-1] == name:
-            found = registry.resolve_use(path, use).producer
-            if found is not None and found.symbol == symbol:
-                yield use.span.line, use.span.end_line
+def _callees(
+    registry: Registry, path: str, facts: ModuleFacts, function: _Changed, text: str
+) -> _Callees:
+    name, symbol = function.name, function.symbol
+    names = {
+        imp.bound
+        for imp in facts.imports
+        if imp.name == name
+        and imp.bound
+        and re.search(rf"\b{re.escape(imp.bound)}\s*\(", text)
+        and (producer := registry.resolve_import(path, imp).producer) is not None
+        and producer.symbol == symbol
+    }
+    chains = {
+        (use.span.line, use.span.end_line)
+        for use in facts.uses
+        if use.called
+        and use.chain[-1:] == (name,)
+        and (producer := registry.resolve_use(path, use).producer) is not None
+        and producer.symbol == symbol
+    }
+    return _Callees(frozenset(names), frozenset(chains))
 
 
-def _bound_names(
-    facts: ModuleFacts, name: str, symbol: str, registry: Registry, path: str
-) -> set[str]:
-    found: set[str] = set()
-    for imp in facts.imports:
-        if imp.name == name and imp.bound:
-            producer = registry.resolve_import(path, imp).producer
-            if producer is not None and producer.symbol == symbol:
-                found.add(imp.bound)
-    return found
+def _is_meant(function: ast.expr, name: str, callees: _Callees, rebound: set[str]) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in callees.names and function.id not in rebound
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == name
+        and (function.lineno, function.end_lineno) in callees.chains
+    )
 
 
 def _rebound(tree: ast.Module) -> set[str]:
@@ -112,24 +137,63 @@ def _rebound(tree: ast.Module) -> set[str]:
     return found
 
 
-def _is_plain(call: ast.Call) -> bool:
-    return not any(isinstance(argument, ast.Starred) for argument in call.args) and all(
-        keyword.arg is not None for keyword in call.keywords
-    )
+def _breaks(call: ast.Call, function: _Changed) -> bool:
+    return _misfit(call, function.before) is None and _misfit(call, function.after) is not None
 
 
-def _breaks(call: ast.Call, before: Signature, after: Signature) -> bool:
+def _misfit(call: ast.Call, signature: Signature) -> str | None:
+    """Why the call does not fit; None also where its arguments cannot be counted."""
     keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
-    number = len(call.args)
-    return (
-        misfit(before, number, keywords, bound=False) is None
-        and misfit(after, number, keywords, bound=False) is not None
+    is_open = len(keywords) < len(call.keywords)
+    if is_open or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    return misfit(signature, len(call.args), keywords, bound=False)
+
+
+def _site(path: str, facts: ModuleFacts, text: str, call: ast.Call) -> Site:
+    """Where the call stands; its guard is that of the callee's use or load, in the same scope."""
+    lines = text.split("\n")
+    end_line, end_column = call.end_lineno or call.lineno, call.end_col_offset or 0
+    span = Span(
+        call.lineno,
+        _column(lines[call.lineno - 1], call.col_offset),
+        end_line,
+        _column(lines[end_line - 1], end_column),
     )
+    around = [
+        index
+        for index, scope in enumerate(facts.scopes)
+        if index and scope.span[:2] <= span[:2] and span[2:] <= scope.span[2:]
+    ]
+    scope = max(around, key=lambda index: facts.scopes[index].span[:2], default=0)
+    near = [
+        (abs(place.span.line - span.line), place.guard)
+        for place in (*facts.uses, *facts.loads)
+        if place.scope == scope and place.span.line <= end_line
+    ]
+    return Site(path, facts, span, span, scope, min(near, default=(0, -1))[1])
 
 
-def _test_at(registry: Registry, path: str, facts: ModuleFacts, line: int) -> str | None:
-    for test in facts.pytest.tests:
-        span = facts.scopes[test.scope].span
-        if span.line <= line <= span.end_line:
-            return registry.test_at(path, test.scope)
-    return None
+def _column(line: str, offset: int) -> int:
+    """From `ast`'s count of UTF-8 bytes, from 0, to code points from 1."""
+    return len(line.encode()[:offset].decode()) + 1
+
+
+def _finding(context: Context, site: Site, function: _Changed, call: ast.Call) -> Finding:
+    spread = cost.of_failure(context, site, "TypeError")
+    was, now = signature_text(function.before), signature_text(function.after)
+    place = function.place
+    return context.finding(
+        "CG107",
+        "error",
+        site,
+        function.symbol,
+        f"`{function.name}` {_misfit(call, function.after)}: {spread.text}",
+        f"it was `{function.name}{was}`, and is `{function.name}{now}`",
+        impact=spread.impact,
+        lost=spread.lost,
+        related=(
+            Related(place.path, place.line, place.line, function.name, "defined here"),
+            *spread.related,
+        ),
+    )

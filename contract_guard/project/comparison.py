@@ -1,15 +1,15 @@
 """Two states of a project compared: changes, and what they break in it and further down."""
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from contract_guard.detectors.base import Detector
+from contract_guard.detectors.base import Context, Detector
 from contract_guard.detectors.drift import BREAKING, Side, fresh, join
+from contract_guard.detectors.former_fixtures import former_fixtures, gone_fixtures
 from contract_guard.detectors.former_values import former_values
-from contract_guard.detectors.outdated_calls import only_misfits
+from contract_guard.detectors.outdated_calls import outdated_calls
 from contract_guard.detectors.run import DETECTORS, run
 from contract_guard.findings import Finding, TestsLost
 from contract_guard.project.config import Config, rule_ids
@@ -30,7 +30,18 @@ _RAISES: dict[str, Error] = {
     "CG102": "AttributeError",
     "CG103": "AttributeError",
     "CG104": "ModuleNotFoundError",
+    "CG107": "TypeError",
 }
+
+ChangeDetector = Callable[[Context, Context, Sequence[Change]], Iterable[Finding]]
+"""Takes the newer end of a comparison, where its findings are, the older end, and the changes."""
+
+# What only a comparison can tell, with the rules whose findings it gives.
+OF_CHANGES: tuple[tuple[frozenset[str], ChangeDetector], ...] = (
+    (frozenset({"CG106"}), former_fixtures),
+    (frozenset({"CG107"}), outdated_calls),
+    (frozenset({"CG203"}), former_values),
+)
 
 
 class Compared(NamedTuple):
@@ -63,83 +74,116 @@ class Comparer:
     ) -> Compared:
         """`merge` is the state of the branch that `after` is to go into, and what comes of it.
         With `downstream`, changes of what only others may name are kept for them."""
-        old = build(before.tree)
-        new = _after(old, after)
-        findings = self._fresh(new, after, (old, before))
-        changes = join(compare(old, new, downstream=downstream), findings, old, new)
+        old = _End(build(before.tree), before)
+        new = _End(_after(old.registry, after), after)
+        found = compare(old.registry, new.registry, downstream=True)
+        findings = self._fresh(new, old)
+        changes = join(found, findings, old.registry, new.registry)
+        told = self._of_changes(new, old, changes)
+        findings = [*_unexplained(findings, told, old, new), *told]
+        changes = join(found, findings, old.registry, new.registry)
         last = new
         if merge is not None:
             branch, merged = merge
-            last = _after(old, merged.state)
-            known = ((build(branch.tree), branch), (new, after), (old, before))
-            only_merged = self._fresh(last, merged.state, *known)
-            findings += only_merged
-            changes = join(changes, only_merged, old, last, "merge")
-        literals = self._literals(after, new, changes)
-        findings += literals
-        changes = only_misfits(join(changes, literals, old, new), old, new, after.read)
-        tests, lost = _tests(new, last, findings)
-        return Compared(changes, findings, old, last, tests, lost)
+            last = _End(_after(old.registry, merged.state), merged.state)
+            theirs = _End(build(branch.tree), branch)
+            others, broken = self._merged(last, old, new, theirs, told)
+            known = {change.symbol for change in changes}
+            changes += [change for change in others if change.symbol not in known]
+            changes = join(changes, broken, old.registry, last.registry, "merge")
+            findings += broken
+        if not downstream:
+            changes = [change for change in changes if change.consumers]
+        tests, lost = _tests(new.registry, last.registry, findings)
+        return Compared(changes, findings, old.registry, last.registry, tests, lost)
+
+    def _merged(
+        self, last: "_End", old: "_End", new: "_End", theirs: "_End", told: Sequence[Finding]
+    ) -> tuple[list[Change], list[Finding]]:
+        """What only the merge breaks, and the changes by either side that do it."""
+        changes = compare(old.registry, last.registry, downstream=True)
+        there = compare(old.registry, theirs.registry, downstream=True)
+        told_there = self._of_changes(theirs, old, there)
+        known = {finding.fingerprint for finding in (*told, *told_there)}
+        told_merged = [
+            finding
+            for finding in self._of_changes(last, old, changes)
+            if finding.fingerprint not in known
+        ]
+        findings = [
+            *_unexplained(self._fresh(last, theirs, new, old), told_merged, old, last),
+            *told_merged,
+        ]
+        symbols = {finding.symbol for finding in told_merged}
+        bare = [msgspec.structs.replace(c, consumers=()) for c in changes if c.symbol in symbols]
+        return bare, findings
 
     def downstream(
         self, compared: Compared, before: State, after: State, consumer: State, label: str
     ) -> Compared:
         """What the same change does to a project that imports this one. Its paths come with
         `label/` in front. Where it is another version of this project, its tests are meant."""
-        old, new = (_imported_by(consumer.tree, state.tree, label) for state in (before, after))
+        old, new = (
+            _End(_imported_by(consumer.tree, state.tree, label), consumer)
+            for state in (before, after)
+        )
         bare = [msgspec.structs.replace(c, consumers=()) for c in compared.changes]
-        known = Side(old, self._run(old, consumer, BREAKING, DETECTORS))
-        findings = fresh(Side(new, self._run(new, consumer, BREAKING, DETECTORS)), known)
-        changes = join(with_consumers(bare, old, new), findings, old, new)
-        literals = self._literals(consumer, new, changes)
-        changes = join(changes, literals, old, new)
-        tests, lost = _tests(new, new, findings)
+        known = Side(old.registry, self._run(old, BREAKING, DETECTORS))
+        findings = fresh(Side(new.registry, self._run(new, BREAKING, DETECTORS)), known)
+        found = with_consumers(bare, old.registry, new.registry)
+        changes = join(found, findings, old.registry, new.registry)
+        findings += self._of_changes(new, old, changes)
+        changes = join(found, findings, old.registry, new.registry)
+        tests, lost = _tests(new.registry, new.registry, findings)
         below = Labelled(label)
         own = [change.consumers for change in compared.changes]
         own += [()] * (len(changes) - len(own))
         return Compared(
             [below.change(c, others) for c, others in zip(changes, own, strict=True)],
-            [*compared.findings, *(below.finding(f) for f in (*findings, *literals))],
+            [*compared.findings, *map(below.finding, findings)],
             compared.old,
             compared.last,
             compared.tests + tests,
             _together(compared.lost, lost and below.lost(lost)),
         )
 
-    def _literals(
-        self, state: State, registry: Registry, changes: Sequence[Change]
-    ) -> list[Finding]:
-        """Literals that have the former value of a constant."""
-        detector = partial(former_values, changes=changes)
-        return self._run(registry, state, {"CG203"}, [(frozenset({"CG203"}), detector)])
+    def _of_changes(self, new: "_End", old: "_End", changes: Sequence[Change]) -> list[Finding]:
+        """What can be told of a file only by what it was, or by what has changed."""
+        earlier = Context(old.registry, old.state.read, old.state.unreadable)
 
-    def _fresh(self, new: Registry, state: State, *known: tuple[Registry, State]) -> list[Finding]:
+        def over(detect: ChangeDetector) -> Detector:
+            return lambda context: detect(context, earlier, changes)
+
+        detectors = [(rules, over(detect)) for rules, detect in OF_CHANGES]
+        rules = frozenset[str]().union(*(rules for rules, _ in OF_CHANGES))
+        return self._run(new, rules, detectors)
+
+    def _fresh(self, new: "_End", *known: "_End") -> list[Finding]:
         """What is broken in `new` and in none of `known`. Each registry is asked only after files
         in which the answer may matter."""
-        base = known[0][0].tree
+        base = known[0].registry.tree
         paths = affected_paths(base, new.tree, changed_paths(base, new.tree))
         part = new if paths is None else new.only(paths)
-        found = Side(new, self._run(part, state, BREAKING, DETECTORS))
+        found = Side(new.registry, self._run(part, BREAKING, DETECTORS))
         if not found.findings:
             return []
         failing = {finding.path for finding in found.findings}
         sides: list[Side] = []
-        for registry, known_state in known:
-            moved = registry.tree.files.keys() - new.tree.files.keys()
-            asked = registry.only(failing | moved)
-            sides.append(Side(registry, self._run(asked, known_state, BREAKING, DETECTORS)))
+        for end in known:
+            moved = end.tree.files.keys() - new.tree.files.keys()
+            asked = end.only(failing | moved)
+            sides.append(Side(asked.registry, self._run(asked, BREAKING, DETECTORS)))
         return fresh(found, *sides)
 
     def _run(
         self,
-        registry: Registry,
-        state: State,
+        end: "_End",
         rules: Collection[str],
         detectors: Sequence[tuple[frozenset[str], Detector]],
     ) -> list[Finding]:
         return run(
-            registry,
-            state.read,
+            end.registry,
+            end.state.read,
             rules=rules,
             detectors=detectors,
             select=self._select,
@@ -149,8 +193,35 @@ class Comparer:
             version_predicates=self._config.version_predicates,
             patch_wrappers=self._config.patch_wrappers,
             known=rule_ids(),
-            unreadable=state.unreadable,
+            unreadable=end.state.unreadable,
         )
+
+
+class _End(NamedTuple):
+    """One end of a comparison."""
+
+    registry: Registry
+    state: State
+
+    @property
+    def tree(self) -> Tree:
+        return self.registry.tree
+
+    def only(self, paths: Collection[str]) -> "_End":
+        return self._replace(registry=self.registry.only(paths))
+
+
+def _unexplained(
+    findings: Iterable[Finding], told: Iterable[Finding], old: _End, new: _End
+) -> list[Finding]:
+    """The findings without those on fixtures of which more is told: that they are gone."""
+    gone = gone_fixtures(old.registry, new.registry)
+    places = {(finding.path, finding.line, finding.symbol) for finding in told}
+    return [
+        f
+        for f in findings
+        if f.rule != "CG106" or (f.path, f.line, gone.get(f.symbol, "")) not in places
+    ]
 
 
 def _after(old: Registry, state: State) -> Registry:

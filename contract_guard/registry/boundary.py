@@ -21,13 +21,20 @@ BROKEN: frozenset[Impact | None] = frozenset({"collection-error", "runtime-error
 def across_boundaries(changes: Iterable[Change], old: Registry, new: Registry) -> list[Change]:
     """The changes with a consumer on the other side of a boundary (a test of what production
     defines, one top-level package of what another defines) or with a broken one. Worst first, and
-    so are the consumers of each."""
-    kept = [
-        msgspec.structs.replace(change, consumers=tuple(sorted(change.consumers, key=_badness)))
-        for change in changes
-        if any(c.impact in BROKEN or _crosses(change, c, old, new) for c in change.consumers)
-    ]
+    so are the consumers of each. A changed signature has those alone that no longer fit it."""
+    kept: list[Change] = []
+    for change in changes:
+        consumers = _affected(change)
+        if any(c.impact in BROKEN or _crosses(change, c, old, new) for c in consumers):
+            ordered = tuple(sorted(consumers, key=_badness))
+            kept.append(msgspec.structs.replace(change, consumers=ordered))
     return sorted(kept, key=lambda c: (*_badness(c.consumers[0])[:3], c.symbol, c.kind))
+
+
+def _affected(change: Change) -> tuple[Consumer, ...]:
+    if change.kind != "signature-changed":
+        return change.consumers
+    return tuple(consumer for consumer in change.consumers if consumer.impact in BROKEN)
 
 
 def _crosses(change: Change, consumer: Consumer, old: Registry, new: Registry) -> bool:

@@ -5,10 +5,11 @@ from typing import Literal
 
 from contract_guard.facts.model import Guard, ModuleFacts
 
-Error = Literal["ImportError", "ModuleNotFoundError", "AttributeError"]
-"""What a broken reference raises: for a missing name, module, or attribute of a module."""
+Error = Literal["ImportError", "ModuleNotFoundError", "AttributeError", "TypeError"]
+"""What a broken reference raises: for a missing name, module, or attribute of a module, and for a
+call that does not fit."""
 
-ERRORS: tuple[Error, ...] = ("ImportError", "ModuleNotFoundError", "AttributeError")
+ERRORS: tuple[Error, ...] = ("ImportError", "ModuleNotFoundError", "AttributeError", "TypeError")
 
 _CAUGHT_BY: dict[Error, frozenset[str]] = {
     "ImportError": frozenset({"ImportError", "Exception", "BaseException"}),
@@ -16,6 +17,7 @@ _CAUGHT_BY: dict[Error, frozenset[str]] = {
         {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
     ),
     "AttributeError": frozenset({"AttributeError", "Exception", "BaseException"}),
+    "TypeError": frozenset({"TypeError", "Exception", "BaseException"}),
 }
 
 

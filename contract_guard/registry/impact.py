@@ -148,7 +148,8 @@ def _passing(facts: ModuleFacts, imp: Import) -> tuple[Error, ...]:
     if not guards.runs_at_import(facts, imp.scope, imp.guard):
         return ()
     if imp.form == "importorskip":
-        return () if guards.caught(facts, imp.guard, "AttributeError") else ("AttributeError",)
+        passing: tuple[Error, ...] = ("AttributeError", "TypeError")  # it skips on the others
+        return tuple(error for error in passing if not guards.caught(facts, imp.guard, error))
     if imp.guard < 0:
         return ERRORS
     return tuple(error for error in ERRORS if not guards.caught(facts, imp.guard, error))

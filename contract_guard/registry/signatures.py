@@ -1,6 +1,6 @@
 """How a function's signature changed, and whether a call still fits it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from contract_guard.facts.model import Parameter, Signature
@@ -27,7 +27,7 @@ def misfit(
     parameters = list(signature.parameters)
     if bound:
         parameters = parameters[1:]
-    by_position = [p for p in parameters if p.kind in ("positional-only", "positional")]
+    by_position = _in_order(parameters)
     if positional > len(by_position) and not _has(parameters, "var-positional"):
         return f"takes {len(by_position)} positional arguments, {positional} are given"
     taken = {p.name for p in by_position[:positional]}
@@ -44,5 +44,53 @@ def misfit(
     return None
 
 
-def _has(parameters: list[Parameter], kind: str) -> bool:
+def _has(parameters: Iterable[Parameter], kind: str) -> bool:
     return any(parameter.kind == kind for parameter in parameters)
+
+
+def takes_all(new: Signature, old: Signature) -> bool:
+    """Whether every call that fits `old` fits `new` too. False where that is not plain to see."""
+    if any(_has(old.parameters, kind) for kind in ("var-positional", "var-keyword")):
+        return _shape(old) == _shape(new)
+    by_name = {p.name: p for p in new.parameters}
+    places = _in_order(new.parameters)
+    for index, parameter in enumerate(_in_order(old.parameters)):
+        if index >= len(places) or places[index].name != parameter.name:
+            return False
+        if parameter.kind == "positional" and places[index].kind != "positional":
+            return False
+    for parameter in old.parameters:
+        here = by_name.get(parameter.name)
+        if here is None or (here.default is None and parameter.default is not None):
+            return False
+        if parameter.kind == "keyword-only" and here.kind not in ("keyword-only", "positional"):
+            return False
+    known = {p.name for p in old.parameters}
+    return all(
+        p.name in known or p.default is not None or p.kind.startswith("var-")
+        for p in new.parameters
+    )
+
+
+def _in_order(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Those that a call may give without their name."""
+    return [p for p in parameters if p.kind in ("positional-only", "positional")]
+
+
+def signature_text(signature: Signature) -> str:
+    """`(a, /, b=1, *, c)`."""
+    parts: list[str] = []
+    last = ""
+    for parameter in signature.parameters:
+        kind = parameter.kind
+        if last == "positional-only" and kind != last:
+            parts.append("/")
+        if kind == "keyword-only" and last not in ("keyword-only", "var-positional"):
+            parts.append("*")
+        stars = {"var-positional": "*", "var-keyword": "**"}.get(kind, "")
+        default = "" if parameter.default is None else f"={parameter.default}"
+        parts.append(f"{stars}{parameter.name}{default}")
+        last = kind
+    if last == "positional-only":
+        parts.append("/")
+    return f"({', '.join(parts)})"

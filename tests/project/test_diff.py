@@ -302,3 +302,69 @@ def test_an_older_version_s_own_tests_against_the_newer(tmp_path: Path) -> None:
     new = release("two", "\n", "def test_b(): ...\n")
     found = diff_releases(old, new, consumers=[old], cache_dir=None)
     assert broken(found) == [("pkg:PAD", f"{old}/tests/test_a.py", "collection-error", "change")]
+
+
+def test_a_fixture_that_is_gone(root: Path, commit) -> None:
+    fixtures = "import pytest\n@pytest.fixture\ndef engine(): ...\n@pytest.fixture\ndef db(): ...\n"
+    base = commit(
+        START
+        | {
+            "tests/conftest.py": fixtures + "@pytest.fixture\ndef pool(): ...\n",
+            "tests/test_a.py": "def test_a(engine): ...\ndef test_b(db): ...\n",
+            "tests/test_b.py": "def test_c(pool): ...\n",
+        }
+    )
+    head = commit(
+        {
+            "tests/conftest.py": fixtures.replace("engine", "motor"),
+            "tests/test_c.py": "def test_d(engine): ...\n",
+            "tests/test_b.py": "def test_c(): ...\n",
+        }
+    )
+    found = diff(root, Config(), base, head)
+    assert [(f.rule, f.severity, f.path, f.symbol, f.test) for f in found.findings] == [
+        ("CG106", "error", f"tests/test_{at}.py", "tests.conftest:engine", test)
+        for at, test in (("a", "tests/test_a.py::test_a"), ("c", "tests/test_c.py::test_d"))
+    ]
+    (change,) = [change for change in found.changes if change.consumers]
+    assert [(c.path, c.form, c.impact) for c in change.consumers] == [
+        ("tests/test_a.py", "fixture", "runtime-error"),
+        ("tests/test_c.py", "fixture", "runtime-error"),
+    ]
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_new_call_of_what_the_other_branch_changed(
+    root: Path, commit, git: Git, is_ours: bool
+) -> None:
+    start = commit(START | {"pkg/ids.py": "def mask(a, old=1): ...\n"})
+    changed = commit({"pkg/ids.py": "def mask(a, new=1): ...\n"}, subject="Rename")
+    git("checkout", "-q", start)
+    called = commit(
+        {"tests/test_b.py": "from pkg.ids import mask\ndef test_b():\n    mask(1, old=2)\n"}
+    )
+    found = diff(root, Config(), *((changed, called) if is_ours else (called, changed)))
+    assert broken(found) == [("pkg.ids:mask", "tests/test_b.py", "runtime-error", "merge")]
+    assert [(f.rule, f.path, f.line) for f in found.findings] == [("CG107", "tests/test_b.py", 3)]
+    assert found.changes[0].kind == "signature-changed"
+
+
+def test_what_the_other_branch_broke_is_not_told(root: Path, commit, git: Git) -> None:
+    test = "from pkg.ids import mask\ndef test_b():\n    mask(1, old=2)\n"
+    start = commit(START | {"pkg/ids.py": "def mask(a, old=1): ...\n", "tests/test_b.py": test})
+    base = commit({"pkg/ids.py": "def mask(a, new=1): ...\n"})
+    git("checkout", "-q", start)
+    head = commit({"pkg/other.py": "X = 1\n"})
+    assert diff(root, Config(), base, head).findings == ()
+
+
+def test_a_removed_constant_and_a_copy_of_it_when_merged(root: Path, commit, git: Git) -> None:
+    start = commit(START | {"pkg/ids.py": "PAD = 129264\nEND = 4\n"})
+    base = commit({"pkg/ids.py": "PAD = 129280\nEND = 4\n"})
+    git("checkout", "-q", start)
+    test = "from pkg.ids import END\ndef test_b():\n    assert END != 129264\n"
+    head = commit({"tests/test_b.py": test})
+    found = diff(root, Config(), base, head)
+    assert [(f.rule, f.severity, f.symbol) for f in found.findings] == [
+        ("CG203", "warning", "pkg.ids:PAD")
+    ]

@@ -16,7 +16,7 @@ from contract_guard.registry.index import build
 
 RULES = load_rules()
 # Rules whose input is more than one tree: a baseline, a lock file, a base revision.
-ELSEWHERE = frozenset({"CG902", "CG310", "CG501", "CG502", "CG503", "CG504"})
+ELSEWHERE = frozenset({"CG107", "CG902", "CG310", "CG501", "CG502", "CG503", "CG504"})
 IDS = sorted(set(RULES) - ELSEWHERE)
 
 # What a suppression comment suppresses has to be looked for as well.
