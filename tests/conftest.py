@@ -5,6 +5,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["pytester"]
+
 settings.register_profile(
     "contract-guard",
     deadline=None,

@@ -5,7 +5,9 @@ import ast
 from contract_guard.facts.model import Import
 from contract_guard.facts.source import Positioned, Source
 
-IMPORTERS = frozenset({"import_module", "importorskip", "__import__"})
+# The fixture of this tool's own pytest plugin: `contract_guard_symbol("package.module:NAME")`.
+_SYMBOL = "contract_guard_symbol"
+IMPORTERS = frozenset({"import_module", "importorskip", "__import__", _SYMBOL})
 _OWN_PACKAGE = frozenset({"__name__", "__package__"})
 
 
@@ -44,7 +46,7 @@ def from_import(
 
 
 def importer_name(call: ast.Call) -> str:
-    """`import_module`, `importorskip` or `__import__` if the call is one of these, else ""."""
+    """The name of the called function if it is one of IMPORTERS, else ""."""
     function = call.func
     if type(function) is ast.Name:
         name = function.id
@@ -63,7 +65,8 @@ def dynamic_import(
     guard: int,
     source: Source,
 ) -> Import | None:
-    """The import that `import_module("m")`, `pytest.importorskip("m")`, `__import__("m")` make.
+    """The import that `import_module("m")`, `pytest.importorskip("m")`, `__import__("m")` and
+    `contract_guard_symbol("m:NAME")` make.
 
     None where the module is not literal, or the call gives another module than it names
     (`__import__("a.b")` gives `a`).
@@ -74,7 +77,7 @@ def dynamic_import(
     target = call.args[0]
     if not isinstance(target, ast.Constant) or not isinstance(target.value, str):
         return None
-    module = target.value
+    module, _, symbol = target.value.partition(":") if name == _SYMBOL else (target.value, "", "")
     level = len(module) - len(module.lstrip("."))
     module = module[level:]
     if not all(part.isidentifier() for part in module.split(".")):
@@ -95,7 +98,7 @@ def dynamic_import(
         form="importorskip" if name == "importorskip" else "import_module",
         module=module,
         level=level,
-        name=None,
+        name=symbol.partition(".")[0] or None,
         bound=bound,
         span=source.span(call),
         statement=source.statement_span(statement),

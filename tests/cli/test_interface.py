@@ -10,9 +10,11 @@ import click
 import msgspec
 import pytest
 
+from contract_guard import pytest_plugin
 from contract_guard.cli import errors
 from contract_guard.cli.main import cli
 from contract_guard.findings import Finding, Related, TestsLost
+from contract_guard.plugin.contracts import MARKER
 from contract_guard.project.config import Config
 from contract_guard.project.rules import Rule, load_rules
 from contract_guard.report import FORMATS, Summary
@@ -33,6 +35,34 @@ def interface() -> dict[str, object]:
             for struct in (Finding, TestsLost, Related, Summary, Config, Rule)
         },
         "rules": {rule.id: rule.name for rule in load_rules().values()},
+        "pytest": pytest_interface(),
+    }
+
+
+def pytest_interface() -> dict[str, list[str]]:
+    """What the pytest plugin adds: each name carries the prefix, as suites have their own."""
+
+    class Recorder:
+        def __init__(self) -> None:
+            self.options: list[str] = []
+            self.ini: list[str] = []
+
+        def getgroup(self, *_: str) -> "Recorder":
+            return self
+
+        def addoption(self, name: str, **_: object) -> None:
+            self.options.append(name)
+
+        def addini(self, name: str, *_: object, **__: object) -> None:
+            self.ini.append(name)
+
+    recorder = Recorder()
+    pytest_plugin.pytest_addoption(recorder)  # type: ignore[arg-type]
+    return {
+        "options": recorder.options,
+        "ini": recorder.ini,
+        "markers": [MARKER],
+        "fixtures": [name for name in vars(pytest_plugin) if name.startswith("contract_guard_")],
     }
 
 

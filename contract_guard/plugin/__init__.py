@@ -1,0 +1,1 @@
+"""What the pytest plugin does once it is asked, one file a purpose."""
