@@ -28,14 +28,18 @@ class TestsLost(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
 
 
-class Related(msgspec.Struct, frozen=True):
-    """Another place that explains a finding: a producer, a link of an import chain, a copy."""
+class Related(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Another place that explains a finding: a producer, a link of an import chain, a copy.
+
+    `aligned` are pairs of lines that do the same: of the finding's file, and of this one.
+    """
 
     path: str
     line: int
     end_line: int
     qualname: str
     message: str
+    aligned: tuple[tuple[int, int], ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

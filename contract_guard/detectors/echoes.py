@@ -16,6 +16,8 @@ _REPETITION = re.compile(
     |same|equality|\b(eq|equals?)\b|_eq(ual)?s?(_|\b)|_same_|\bonce\b|reflexiv|pure\b|fixed""",
     re.IGNORECASE | re.VERBOSE,
 )
+_DOCSTRING = re.compile(r"[^\n]*def [^:]*:?[^\n]*\n\s*[rR]?\"\"\"(.*?)\"\"\"", re.DOTALL)
+_TEXT = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _ABOVE = 3  # lines of comment above the assertion's calls that belong to it
 
 
@@ -51,9 +53,16 @@ def _says_so(context: Context, path: str, facts: ModuleFacts, echo: Echo) -> boo
     lines = context.text(path).split("\n")
     function = next(f for f in facts.fragments.functions if f.qualname == echo.qualname)
     first = min(echo.evaluated)
-    heading = lines[function.start - 1 : function.start + 4]
-    around = lines[max(first - 1 - _ABOVE, function.start - 1) : echo.end]
-    words = [path.rpartition("/")[2], echo.qualname, *heading, *around]
+    head = "\n".join(lines[function.start - 1 : echo.end])
+    docstring = _DOCSTRING.match(head)
+    above = lines[max(first - 1 - _ABOVE, function.start - 1) : echo.end]
+    words = [
+        path.rpartition("/")[2],
+        echo.qualname,
+        docstring[1] if docstring else "",
+        *(line.partition("#")[2] for line in above),
+        *_TEXT.findall("\n".join(lines[echo.line - 1 : echo.end])),
+    ]
     return any(_REPETITION.search(word) for word in words)
 
 

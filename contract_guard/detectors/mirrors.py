@@ -104,14 +104,14 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         "CG302": f"`{place.qualname}` computes what `{symbol}` computes, for the expected value",
         "CG304": f"the test never calls `{symbol}`: it checks its own copy",
     }[rule]
-    pairs = ", ".join(f"{test}={line}" for test, line in match.aligned[:12])
     lines = [line for _, line in match.aligned]
     related = Related(
         path=production.path,
         line=min(lines),
         end_line=max(lines) + 1,
         qualname=production.qualname,
-        message=f"the same rule; lines here = there: {pairs}",
+        message="the same rule",
+        aligned=match.aligned,
     )
     severity: Severity = "note" if copy.is_slight else "warning"
     if not match.computing and all(form.endswith("match") for form in copy.forms):
@@ -163,6 +163,7 @@ def _mirrored_predicate(context: Context, predicate: PredicateCopy) -> Finding:
                 end_line=predicate.production_line + 1,
                 qualname=predicate.production.qualname,
                 message="the condition in production",
+                aligned=((predicate.line, predicate.production_line),),
             ),
         ),
         identity=f"{predicate.test.qualname} {predicate.shape}",

@@ -273,9 +273,7 @@ def _merged(
     gone = next(
         (was.texts[i] for i in (second, first) if was.texts[i] != now.texts[i]), was.texts[second]
     )
-    resolved = old.resolve_name(path, gone)
-    producer = resolved.producer
-    symbol = producer.symbol if producer is not None else resolved.symbol
+    symbol = _symbol(old, path, gone)
     return context.finding(
         "CG307",
         "warning",
@@ -287,3 +285,15 @@ def _merged(
         impact="silent",
         identity=f"{now.qualname} {', '.join(now.texts)}",
     )
+
+
+def _symbol(registry: Registry, path: str, name: str) -> str:
+    """What a name of a test stands for, as it was imported where it is gone."""
+    producer = registry.resolve_name(path, name).producer
+    if producer is not None:
+        return producer.symbol
+    facts = registry.tree.files.get(path)
+    for imp in facts.imports if isinstance(facts, ModuleFacts) else ():
+        if imp.bound == name and imp.name is not None:
+            return registry.resolve_import(path, imp).symbol
+    return name

@@ -19,9 +19,10 @@ from contract_guard.mirrors.trace import functions_of
 
 # What a value passes through and stays what it is.
 _PASSING = words(
-    """clone detach cpu cuda numpy tolist item contiguous to float double half int bool copy list
-    tuple set sorted str approx array asarray tensor as_tensor"""
+    """clone detach cpu cuda numpy tolist item contiguous copy approx array asarray tensor
+    as_tensor"""
 )
+_CONTAINERS = words("list tuple set dict sorted")
 _EQUAL = words(
     """assertEqual assertEquals assertListEqual assertDictEqual assertTupleEqual assertSetEqual
     assertSequenceEqual assertCountEqual assertMultiLineEqual assertAlmostEqual
@@ -207,9 +208,13 @@ def _unwrapped(node: ast.expr) -> ast.expr:
 
 
 def _call(node: ast.expr) -> ast.Call | None:
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return node if isinstance(node, ast.Call) else None
+    while True:
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            node = node.value
+        elif isinstance(node, ast.Call) and dotted_name(node.func) in _CONTAINERS and node.args:
+            node = node.args[0]
+        else:
+            return node if isinstance(node, ast.Call) else None
 
 
 def _makes(function: str) -> bool:

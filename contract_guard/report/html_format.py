@@ -13,7 +13,9 @@ from pathlib import Path
 from contract_guard import __version__
 from contract_guard.findings import SEVERITIES, Finding, Severity
 from contract_guard.report import Report, Screen
+from contract_guard.report.html_pair import pair_table
 from contract_guard.report.listing import by_file, cost, counted, listed, verdict, worst_first
+from contract_guard.report.pairing import paired
 from contract_guard.text import plural, printable
 
 # More than this, and browsers take seconds to show the page.
@@ -99,17 +101,25 @@ def _finding(finding: Finding, report: Report) -> list[str]:
     place = f"{_text(finding.path)}:{finding.line}:{finding.column}"
     costs = f"{cost(finding)} · " if cost(finding) else ""
     rule = report.rules[finding.rule]
+    here = report.sources.get(finding.path, ())
+    pairs = [
+        (related, paired(finding, related, here, report.sources.get(related.path, ())))
+        for related in finding.related
+    ]
     lines = [
         f'<article data-rule="{_text(finding.rule)}" data-impact="{finding.impact or "none"}" '
         f'data-path="{_text(finding.path)}">',
         f'<p class="title {finding.severity}">{costs}{_text(f"{rule.id} {rule.name}")}</p>',
         f"<p>{_text(finding.message)}</p>",
-        *_source(finding, report),
+        *([] if any(rows for _, rows in pairs) else _source(finding, report)),
         f'<p class="place dim">{place}</p>',
     ]
     if finding.help:
         lines.append(f"<p><b>help:</b> {_text(finding.help)}</p>")
-    for related in finding.related:
+    for related, rows in pairs:
+        if rows:
+            lines += pair_table(finding, related, rows)
+            continue
         lines.append(
             f'<p><b>see:</b> <span class="place">{_text(related.path)}:{related.line} '
             f"{_text(related.qualname)}</span> {_text(related.message)}</p>"

@@ -12,6 +12,8 @@ from contract_guard.findings import Finding, Related, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.excerpt import excerpt
 from contract_guard.report.listing import by_file, cost, counted, last_lines, listed, verdict
+from contract_guard.report.pairing import paired
+from contract_guard.report.rich_pair import write_pair
 from contract_guard.text import line_start, plural, printable
 
 # What is longer than this is cut: a reader goes to the file for it.
@@ -57,8 +59,17 @@ def _write_finding(console: Console, finding: Finding, report: Report) -> None:
     title = Text.assemble((f"{finding.line}:{finding.column}  ", "dim"), (costs + name, style))
     _write(console, title, indent=2)
     _write(console, Text(printable(finding.message)), indent=4)
-    _write_source(console, finding, report)
-    for related in finding.related:
+    here = report.sources.get(finding.path, ())
+    pairs = [
+        (related, paired(finding, related, here, report.sources.get(related.path, ())))
+        for related in finding.related
+    ]
+    if not any(rows for _, rows in pairs):
+        _write_source(console, finding, report)
+    for related, rows in pairs:
+        if rows:
+            write_pair(console, finding, related, rows)
+            continue
         _write(console, _place(related), indent=4)
         lines = report.sources.get(related.path, ())
         if related.end_line > related.line and related.end_line <= len(lines):

@@ -12,6 +12,7 @@ from contract_guard.text import printable
 
 # GitHub keeps the first 5,000 results of a run, and says nothing of the others.
 LIMIT = 5_000
+_MOST_PAIRS = 12
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note"}
 
@@ -95,8 +96,18 @@ def _related(related: Related, index: int) -> dict[str, object]:
             "artifactLocation": _artifact(related.path),
             "region": {"startLine": related.line, "endLine": related.end_line},
         },
-        "message": {"text": _message(f"{related.qualname} {related.message}".strip())},
+        "message": {
+            "text": _message(f"{related.qualname} {related.message}{_pairs(related)}".strip())
+        },
     }
+
+
+def _pairs(related: Related) -> str:
+    """Which lines are the same, where a reader cannot see them side by side."""
+    if not related.aligned:
+        return ""
+    pairs = ", ".join(f"{here}={there}" for here, there in related.aligned[:_MOST_PAIRS])
+    return f"; lines here = there: {pairs}"
 
 
 def _artifact(path: str) -> dict[str, object]:

@@ -22,7 +22,7 @@ def test_approximately():
 
 def test_with_itself():
     result = scale([1], 2)
-    expected = list(result)
+    expected = result.copy()
     assert result == expected  # expect: CG305 pkg.scaling:scale
 
 

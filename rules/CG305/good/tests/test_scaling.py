@@ -56,3 +56,8 @@ def own(values):
 
 def test_helper():
     assert own([1]) == own([1])
+
+
+def test_comes_sorted():
+    result = scale([1, 2], 3)
+    assert result == sorted(result)
