@@ -1,6 +1,7 @@
 """Help texts and documents say the same."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -93,3 +94,12 @@ def test_links_between_documents_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)", document.read_text("utf-8")):
             if "://" not in target:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_pytest_page_names_all_that_the_plugin_adds() -> None:
+    """The names are those of the recorded interface, which is the plugin's."""
+    added = json.loads((ROOT / "tests/cli/interface.json").read_text("utf-8"))["pytest"]
+    text = read("docs/pytest.md")
+    missing = [name for names in added.values() for name in names if f"`{name}" not in text]
+    assert missing == []
+    assert re.findall(r"^\| `(--[\w-]+)", text, flags=re.M) == added["options"]

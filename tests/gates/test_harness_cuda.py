@@ -3,17 +3,13 @@
 import dataclasses
 
 import pytest
-import torch
 
 from contract_guard.gates.case import decode
 from contract_guard.gates.device import device_name
 from contract_guard.gates.runner import run_gate
 from contract_guard.gates.settings import settings_for
 
-pytestmark = [
-    pytest.mark.cuda,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="unverified: no CUDA here"),
-]
+pytestmark = pytest.mark.contract_guard(requires="cuda")
 
 
 def settings():
