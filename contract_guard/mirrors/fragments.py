@@ -35,20 +35,43 @@ def file_fragments(tree: ast.Module) -> FileFragments:
 _DTYPE = re.compile(r"(u?int|b?float)\d")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+\Z")
 _CHECKS = frozenset({"raises", "warns"})
-_OPERATIONS = (
-    ast.BinOp,
-    ast.Compare,
-    ast.Subscript,
-    ast.BoolOp,
-    ast.AugAssign,
-    ast.UnaryOp,
-    ast.JoinedStr,
-    ast.IfExp,
-    ast.If,
+_OPERATIONS = frozenset(
+    {
+        ast.BinOp,
+        ast.Compare,
+        ast.Subscript,
+        ast.BoolOp,
+        ast.AugAssign,
+        ast.UnaryOp,
+        ast.JoinedStr,
+        ast.IfExp,
+        ast.If,
+    }
+)
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+# Nothing in them counts; None stands for what a node does not have.
+_LEAVES = frozenset({ast.Name, ast.Global, ast.Nonlocal, ast.Pass, ast.MatchSingleton, type(None)})
+# Fields of nodes that hold no other nodes, or none that counts.
+_PLAIN = frozenset(
+    {
+        *("ctx", "op", "ops", "id", "attr", "name", "names", "arg", "kind", "value_kind", "rest"),
+        *("type_comment", "conversion", "simple", "is_async", "lineno", "kwd_attrs", "level"),
+    }
 )
 _BINARY = {kind: canonical(name) for kind, name in BINARY.items()}
 _UNARY = {kind: canonical(name) for kind, name in UNARY.items()}
 _COMPARE = {kind: FLIPPED.get(canonical(name), canonical(name)) for kind, name in COMPARE.items()}
+
+
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of each kind of node that may hold nodes."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        parts = self[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
+        return parts
+
+
+_PARTS = _Parts()
 
 
 class _Walk:
@@ -73,30 +96,31 @@ class _Walk:
         asserts = False
         while stack:
             node = stack.pop()
-            if isinstance(node, (ast.Name, ast.Constant)):
-                if isinstance(node, ast.Constant):
-                    self._string(node.value)
+            kind = node.__class__
+            if kind in _LEAVES:
                 continue
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if isinstance(node, ast.Constant):
+                self._string(node.value)
+            elif kind in _SCOPES:
+                assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
                 pending.append((f"{prefix}{node.name}.", node))
                 stack.extend(node.decorator_list)
-                continue
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
-                continue
-            if function is not None:
-                if isinstance(node, ast.Call):
-                    self._call(node, found.add, calls)
-                elif isinstance(node, ast.Assert):
-                    asserts = True
-                elif isinstance(node, _OPERATIONS):
-                    _operator(node, found.add)
-            for name in node._fields:
-                value = getattr(node, name)
-                if value.__class__ is list:
-                    stack += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST) and name != "ctx" and name != "op":
-                    stack.append(value)
+            else:
+                if function is not None:
+                    if isinstance(node, ast.Call):
+                        self._call(node, found.add, calls)
+                    elif kind is ast.Assert:
+                        asserts = True
+                    elif kind in _OPERATIONS:
+                        _operator(node, found.add)
+                for name in _PARTS[kind]:
+                    value = getattr(node, name)
+                    if value.__class__ is list:
+                        stack.extend(value)
+                    else:
+                        stack.append(value)
         if function is not None:
             self.functions.append(
                 FunctionFragments(
