@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from contract_guard.cli import options
+from contract_guard.cli import fixing, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
@@ -47,6 +47,7 @@ _LEVELS: tuple[FailOn, ...] = get_args(FailOn)
 @options.root
 @options.select
 @options.ignore
+@fixing.fix_options
 @click.option(
     "--fail-on",
     type=click.Choice(_LEVELS),
@@ -70,6 +71,9 @@ def command(
     root: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    fix: bool,
+    show_diff: bool,
+    unsafe_fixes: bool,
     fail_on: FailOn,
     exit_zero: bool,
     jobs: int | None,
@@ -89,6 +93,9 @@ def command(
     """
     started = time.perf_counter()
     check_writable(output_file)
+    wanted = fixing.chosen(fix, show_diff, unsafe_fixes)
+    if wanted.is_wanted and (head is not None or consumers or explain is not None):
+        raise UserError("--fix and --diff mend the working tree: they take BASE alone")
     place = root or find_root(Path())
     if explain is not None:
         from contract_guard.cli.explain_failure import explain_failure
@@ -129,6 +136,24 @@ def command(
             )
     for warning in diffed.warnings:
         say(f"warning: {warning}")
+    if wanted.is_wanted:
+        from contract_guard.project.fixing import mend_diff
+
+        mended = mend_diff(
+            place,
+            read_config(place),
+            base,
+            diffed.findings,
+            merge=not no_merge,
+            select=select,
+            ignore=ignore,
+            unsafe=unsafe_fixes,
+            jobs=jobs,
+            cache_dir=cache,
+        )
+        code = fixing.finish(place, mended, wanted, output_file, quiet)
+        if code is not None:
+            return code
     to_terminal = output_file is None and sys.stdout.isatty()
     format = format or ("rich" if to_terminal else "concise")
     screen = Screen(
@@ -150,11 +175,12 @@ def command(
         if change.kind != "added"
         for consumer in change.consumers
     )
+    is_failed = is_failed or any(finding.impact in failing for finding in diffed.findings)
     return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN
 
 
 def _rendered(diffed: Diffed, format: Format, screen: Screen, seconds: float) -> str:
-    from contract_guard.report.changes import render_json, render_text
+    from contract_guard.report.changes import render_json, render_text, verdict
 
     if format in ("rich", "concise"):
         return render_text(_drift(diffed, seconds), screen)
@@ -177,6 +203,7 @@ def _rendered(diffed: Diffed, format: Format, screen: Screen, seconds: float) ->
         closing="",
         sources={},
         rules=load_rules(),
+        verdict=verdict(_drift(diffed, seconds)),
     )
     return render(report, format, screen)
 

@@ -47,7 +47,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a format may show. `closing` is the line on tests at risk.
+    """Everything that a format may show. `closing` is the line on tests at risk, `verdict` the
+    last line, "" to count the findings for it.
 
     `sources` holds the lines of files of which lines are shown, for formats that show them.
     `rules` are the rules by id, for their names and what they say of themselves.
@@ -58,6 +59,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     closing: str
     sources: Mapping[str, tuple[str, ...]]
     rules: Mapping[str, Rule]
+    verdict: str = ""
 
 
 class Screen(msgspec.Struct, frozen=True):

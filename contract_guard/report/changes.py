@@ -14,6 +14,7 @@ from contract_guard.text import line_start, plural, printable
 
 _MOST_SILENT = 5
 _MOST_FILES = 10
+_MOST_NAMED = 5
 _STYLES: dict[Impact | None, str] = {
     "collection-error": "bold red",
     "runtime-error": "red",
@@ -56,14 +57,58 @@ class _Line(msgspec.Struct, frozen=True):
 
 def render_text(drift: Drift, screen: Screen) -> str:
     """A block a change: what happened, who made it, and a line a consumer. Changes whose consumers
-    all followed are counted only, and so are additions."""
+    all followed, and additions, are only named, a line a kind."""
     helps = {(f.path, f.line): f.help for f in drift.findings}
     lines: list[_Line] = []
+    rest: list[Change] = []
     for change in drift.changes:
         if change.kind != "added" and any(_stays(c) for c in change.consumers):
             lines += _block(change, drift, helps, screen)
+        else:
+            rest.append(change)
+    lines += _alone(drift)
+    if screen.summary:
+        lines += map(_Line, _named(rest, screen))
     lines += [_Line(text, style) for text, style in summary_lines(drift, screen)]
     return "".join(f"{_styled(line, screen)}\n" for line in lines)
+
+
+def _alone(drift: Drift) -> list[_Line]:
+    """The findings that are on no consumer of a change, each with what to do."""
+    consumers = {(c.path, c.line) for change in drift.changes for c in change.consumers}
+    lines: list[_Line] = []
+    for finding in drift.findings:
+        if (finding.path, finding.line) not in consumers:
+            where = line_start(f"{finding.path}:{finding.line}")
+            lines.append(_Line(f"{where}: {finding.rule} {printable(finding.message)}"))
+            lines += [_Line(f"    help: {printable(finding.help)}"), _Line("")]
+    return lines
+
+
+def _named(changes: Iterable[Change], screen: Screen) -> list[str]:
+    """`renamed, with all consumers: gate.ids:PAD -> END, ...`."""
+    by_kind: dict[str, list[Change]] = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, []).append(change)
+    lines: list[str] = []
+    for kind, same in sorted(by_kind.items()):
+        names = [_short(change) for change in (same if screen.notes else same[:_MOST_NAMED])]
+        more = len(same) - len(names)
+        also = f" and {more:,} more (--format json)" if more else ""
+        followed = "" if kind == "added" else ", with all consumers"
+        lines.append(f"{kind}{followed}: {', '.join(names)}{also}")
+    return [*lines, ""] if lines else []
+
+
+def _short(change: Change) -> str:
+    symbol = printable(change.symbol)
+    if change.kind == "value-changed":
+        return f"{symbol} {_value(change.old)} -> {_value(change.new)}"
+    if change.replacement is None or change.replacement == change.symbol:
+        return symbol
+    module, _, name = change.replacement.partition(":")
+    is_near = name and module == change.symbol.partition(":")[0]
+    return f"{symbol} -> {printable(name if is_near else change.replacement)}"
 
 
 def _styled(line: _Line, screen: Screen) -> str:
@@ -110,6 +155,8 @@ def headline(change: Change) -> str:
     if change.kind in ("value-changed", "rule-changed"):
         before, after = _value(change.old), _value(change.new)
         where = _where(change.new or change.old)
+        if change.kind == "rule-changed" and not before and not after:
+            return f"rule-changed {symbol} ({where})"
         if change.kind == "rule-changed":
             accepted = f"accepts {after}, " + (f"was {before}" if before else "a new rule")
             return f"rule-changed {symbol}: {accepted} ({where})"

@@ -17,7 +17,8 @@ def render(report: Report, screen: Screen) -> str:
     )
     if not findings:
         # Readers take a file without a test case for a run that went wrong.
-        cases = ['    <testcase name="no findings" classname="contract-guard"/>']
+        name = printable(report.verdict or "no findings")
+        cases = [f'    <testcase name={quoteattr(name)} classname="contract-guard"/>']
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", f"  {suite}", *cases]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 

@@ -76,6 +76,8 @@ def last_lines(report: Report, screen: Screen) -> list[str]:
 
 def verdict(report: Report, screen: Screen) -> str:
     """The last line: how many findings of what kind, and which were not listed."""
+    if report.verdict:
+        return report.verdict
     looked_at = (
         f"{plural(report.summary.files, 'file')}, {plural(report.summary.tests, 'test')} looked at"
     )

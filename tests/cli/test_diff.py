@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,47 @@ def test_mistakes_with_explain(run, arguments: list[str], message: str) -> None:
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"contract-guard: {message}")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("project")
+def test_silent_changes_are_not_called_no_findings(run) -> None:
+    for format in ("github", "junit", "html"):
+        done = run("diff", "repair", "five-ids", "--format", format)
+        assert done.code == 0
+        assert "no findings" not in done.out.lower()
+        assert "1 contract changed (1 rule-changed): 0 consumers broken, 4 silent." in done.out
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in (("NAME", "a"), ("EMAIL", "a@b.c")):
+        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
+        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
+    return tmp_path
+
+
+def commit(place: Path, files: dict[str, str]) -> None:
+    if not (place / ".git").exists():
+        subprocess.run(["git", "init", "-q"], cwd=place, check=True)
+    for path, text in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    subprocess.run(["git", "add", *files], cwd=place, check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], cwd=place, check=True)
+
+
+def test_changes_that_all_consumers_followed_are_named(run, repository: Path) -> None:
+    old = [f"pkg/m{n}.py" for n in range(7)]
+    files = {path: f"LIMIT = {n}\n" for n, path in enumerate(old)}
+    test = "".join(f"from pkg.m{n} import LIMIT as L{n}\n" for n in range(7))
+    commit(repository, files | {"pkg/__init__.py": "", "tests/test_a.py": test})
+    new = {path: f"LIMITS = {n}\n" for n, path in enumerate(old)}
+    commit(repository, new | {"tests/test_a.py": test.replace("LIMIT", "LIMITS")})
+    done = run("diff", "HEAD~1", "HEAD")
+    assert done.code == 0
+    named = ", ".join(f"pkg.m{n}:LIMIT -> LIMITS" for n in range(5))
+    assert done.out.splitlines()[1] == (
+        f"renamed, with all consumers: {named} and 2 more (--format json)"
+    )
