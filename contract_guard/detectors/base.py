@@ -19,6 +19,8 @@ from contract_guard.mirrors.copies import CopiesOf
 from contract_guard.registry.impact import ImportGraph
 from contract_guard.registry.index import Registry
 
+_DEFINING = frozenset({"function", "class", "assign", "type-alias"})
+
 
 class Site(NamedTuple):
     """A consumer: the range to mark, its statement, and the scope and guard where it stands."""
@@ -67,24 +69,22 @@ class Context:
         versions = [v for tree in registry.trees[1:] for v in tree.distributions or (tree.origin,)]
         self.versions = Versions(versions, version_predicates)
         self.patch_wrappers = frozenset(patch_wrappers)
-        self._texts: dict[str, str] = {}
         self.copies_of = copies_of
+        self._texts: dict[str, str] = {}
 
     @cached_property
     def imports(self) -> ImportGraph:
         return ImportGraph(self.registry)
 
-    @cached_property
-    def definitions(self) -> dict[str, list[str]]:
-        """Symbols of what modules outside of tests define themselves, by own name."""
-        found: dict[str, list[str]] = {}
-        for module in self.registry.modules.all():
-            if self.registry.modules.layouts[module.tree].is_test(module.path):
-                continue
-            for name, bindings in module.bindings.items():
-                if any(b.kind in ("function", "class", "assign", "type-alias") for b in bindings):
-                    found.setdefault(name, []).append(f"{module.name}:{name}")
-        return found
+    def definitions(self, name: str) -> list[str]:
+        """Symbols of that name which modules outside of tests define themselves."""
+        layouts = self.registry.modules.layouts
+        return [
+            f"{module.name}:{name}"
+            for module in self.registry.modules.mentioning(name)
+            if any(b.kind in _DEFINING for b in module.bindings.get(name, ()))
+            and not layouts[module.tree].is_test(module.path)
+        ]
 
     def text(self, path: str) -> str:
         found = self._texts.get(path)

@@ -12,7 +12,7 @@ _AT_MOST = 3
 
 def for_name(context: Context, path: str, module: str, name: str) -> str:
     """Help for `name`, which `module` does not have, to the reader of the file `path`."""
-    elsewhere = [s for s in context.definitions.get(name, ()) if not s.startswith(f"{module}:")]
+    elsewhere = [s for s in context.definitions(name) if not s.startswith(f"{module}:")]
     places = _listed(dict.fromkeys(s.partition(":")[0] for s in elsewhere))
     found = context.registry.modules.named(module)
     inside = [owner for each in found for owner in _classes_with(each, name)]
@@ -46,7 +46,7 @@ def for_module(context: Context, path: str, module: str, name: str | None) -> st
     """Help for a module that is gone, from which `name` was imported."""
     package = _nearest(context, module)
     in_tests = package is not None and _is_test(context, package)
-    homes = context.definitions.get(name, []) if name and not in_tests else []
+    homes = context.definitions(name) if name and not in_tests else []
     if homes and len(homes) <= _AT_MOST:
         places = _listed(dict.fromkeys(symbol.partition(":")[0] for symbol in homes))
         return f"`{name}` is now in {places}: import it from there"

@@ -148,14 +148,21 @@ class Takers:
     def takes(self, module: Module, name: str) -> bool:
         """Whether another module imports the name from this one, or reads it as its attribute."""
         modules = self._registry.modules
-        for other in modules.all():
+        if any(
+            module in modules.locate_import(other, imp).modules
+            for other in modules.starring()
+            for imp in other.stars
+        ):
+            return True
+        for other in modules.mentioning(name):
             facts = other.facts
             if facts is None:
                 continue
-            for imp in facts.imports:
-                if imp.name == name or imp.name == "*":
-                    if module in modules.locate_import(other, imp).modules:
-                        return True
+            if any(
+                imp.name == name and module in modules.locate_import(other, imp).modules
+                for imp in facts.imports
+            ):
+                return True
             if name in facts.loaded_names and any(
                 module in self._asked(other, use, name)
                 for use in facts.uses
@@ -178,7 +185,7 @@ class Takers:
 
     def reads(self, module: Module, name: str, site: Site) -> bool:
         """Whether any other file mentions the name at all, or this one reads it from the module."""
-        for other in self._registry.modules.all():
+        for other in self._registry.modules.mentioning(name):
             facts = other.facts
             if facts is None or (other.path == site.path and not other.tree):
                 continue

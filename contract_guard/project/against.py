@@ -1,8 +1,8 @@
 """What a project is checked against: releases of other projects, and an environment's packages.
 
 `find` says where the sources lie and tells their present state, which is all that a kept result
-of the whole run needs; `outlines.outlines` makes trees of names of them. Nothing of them is imported
-or run.
+of the whole run needs; `outlines.outlines` makes trees of names of them. Nothing of them is
+imported or run.
 """
 
 import hashlib

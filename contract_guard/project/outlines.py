@@ -1,10 +1,12 @@
 """Releases and environments as trees of names, kept as long as their files stay as they are."""
 
-import gc
 import hashlib
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -19,19 +21,71 @@ from contract_guard.project.encoding import decode_result
 from contract_guard.project.pool import paused_gc
 from contract_guard.project.snapshot import load
 from contract_guard.registry.layout import Layout, Standing, key_of
-from contract_guard.registry.model import Tree
+from contract_guard.registry.model import Digest, Tree
+from contract_guard.registry.modules import Modules
+from contract_guard.registry.stores import stores_of
 from contract_guard.report import ReadAgainst
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    """`files` and `unreadable` together are those of a `Tree`."""
+    """A tree, with the facts of its readable files one after the other in `facts`: those of
+    `paths[i]` end at `ends[i]`. `check` is their CRC-32, since they are decoded one by one later.
+    """
 
-    files: dict[str, ModuleFacts]
+    paths: tuple[str, ...]
+    ends: tuple[int, ...]
+    facts: bytes
+    check: int
     unreadable: dict[str, Unreadable]
     compiled: frozenset[str]
     hints: frozenset[str]
     roots: tuple[str, ...]
     dynamic_names: tuple[str, ...]
+    imported: frozenset[str]
+    stubs: frozenset[str]
+    starring: tuple[str, ...]
+    storing: dict[str, tuple[str, ...]]
+
+
+class _Files(Mapping[str, ModuleFacts | Unreadable]):
+    """The files of a kept tree; each is decoded when it is first asked for."""
+
+    def __init__(self, kept: _Kept) -> None:
+        self._kept = kept
+        self._decoded: dict[str, ModuleFacts | Unreadable] = dict(kept.unreadable)
+        self._numbers = {path: number for number, path in enumerate(kept.paths)}
+
+    def __getitem__(self, path: str) -> ModuleFacts | Unreadable:
+        found = self._decoded.get(path)
+        if found is None:
+            number = self._numbers[path]
+            start = self._kept.ends[number - 1] if number else 0
+            body = memoryview(self._kept.facts)[start : self._kept.ends[number]]
+            found = self._decoded[path] = _decode(body)
+        return found
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._numbers or path in self._decoded
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._kept.paths
+        yield from self._kept.unreadable
+
+    def __len__(self) -> int:
+        return len(self._kept.paths) + len(self._kept.unreadable)
+
+    def mentioning(self, name: str) -> Iterator[str]:
+        """Paths of the files whose facts contain the text of an identifier."""
+        wanted, facts, ends = name.encode(), self._kept.facts, self._kept.ends
+        at = facts.find(wanted)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            yield self._kept.paths[number]
+            at = facts.find(wanted, ends[number])
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(ModuleFacts).decode
 
 
 def outlines(
@@ -118,21 +172,28 @@ def _tree(
     config = _config(against)
     state = ("outline", code, str(against.place), against.is_installed, config, found)
     key = hashlib.sha256(msgspec.msgpack.encode(state)).digest()
-    with paused_gc():
-        kept = decode_result(cache.result(key), _Kept)
-        if kept is None:
+    kept = decode_result(cache.result(key), _Kept)
+    if kept is None or crc32(kept.facts) != kept.check:
+        with paused_gc():
             kept = _outlined(against, config, found, cache_dir, jobs)
-            if against.is_settled:
-                cache.keep_result(key, msgspec.msgpack.encode(kept))
-        gc.freeze()
+        if against.is_settled:
+            cache.keep_result(key, _encode(kept))
+    files = _Files(kept)
     return Tree(
-        files={**kept.files, **kept.unreadable},
+        files=files,
         compiled=kept.compiled,
         hints=kept.hints,
         roots=kept.roots,
         dynamic_names=kept.dynamic_names,
         origin=against.origin,
         distributions=against.distributions,
+        digest=Digest(
+            imported=kept.imported,
+            stubs=kept.stubs,
+            starring=kept.starring,
+            storing=kept.storing,
+            mentioning=files.mentioning,
+        ),
     )
 
 
@@ -154,15 +215,35 @@ def _outlined(
     except UserError as error:
         raise UserError(f"{against.origin}: {error}") from None
     packages = _packages(found)
-    files = tree.files.items()
+    files = {
+        path: outline(facts, packages)
+        for path, facts in tree.files.items()
+        if isinstance(facts, ModuleFacts)
+    }
+    # What a build makes is there once it is installed.
+    hints = frozenset[str]() if against.is_installed else tree.hints
+    roots = _installed_roots(found) if against.is_installed else tree.roots
+    modules = Modules([msgspec.structs.replace(tree, files=files, hints=hints, roots=roots)])
+    storing: dict[str, dict[str, None]] = {}
+    for module in modules.all():
+        for store in stores_of(module):
+            storing.setdefault(store.chain[-1], {})[module.path] = None
+    encoded = [_encode(facts) for facts in files.values()]
+    joined = b"".join(encoded)
     return _Kept(
-        {path: outline(f, packages) for path, f in files if isinstance(f, ModuleFacts)},
-        {path: f for path, f in files if isinstance(f, Unreadable)},
-        tree.compiled,
-        # What a build makes is there once it is installed.
-        frozenset() if against.is_installed else tree.hints,
-        _installed_roots(found) if against.is_installed else tree.roots,
-        tree.dynamic_names,
+        paths=tuple(files),
+        ends=tuple(accumulate(map(len, encoded))),
+        facts=joined,
+        check=crc32(joined),
+        unreadable={p: facts for p, facts in tree.files.items() if isinstance(facts, Unreadable)},
+        compiled=tree.compiled,
+        hints=hints,
+        roots=roots,
+        dynamic_names=tree.dynamic_names,
+        imported=frozenset(module.key for module in modules.imported),
+        stubs=frozenset(stub for facts in files.values() for stub in facts.submodule_stubs),
+        starring=tuple(module.path for module in modules.all() if module.stars),
+        storing={name: tuple(paths) for name, paths in storing.items()},
     )
 
 

@@ -1,12 +1,28 @@
 """Values that enter and leave the registry."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Span, Unreadable
 from contract_guard.findings import Impact, TestsLost
+
+
+class Digest(msgspec.Struct, frozen=True, kw_only=True):
+    """What all files of a tree say together, so that not every one of them need be opened.
+
+    `imported` are keys of modules that files of the tree import, `stubs` all that they put into
+    `sys.modules`. `starring` are the files with a star import, `storing` those that assign to an
+    attribute of another module or class, by its name. `mentioning` gives the files in which an
+    identifier may occur.
+    """
+
+    imported: frozenset[str]
+    stubs: frozenset[str]
+    starring: tuple[str, ...]
+    storing: Mapping[str, tuple[str, ...]]
+    mentioning: Callable[[str], Iterable[str]]
 
 
 class Tree(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +36,8 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     pytest's `python_files`. `pythonpath` are pytest's `pythonpath` entries. `origin` is "" for
     the project itself, else the `--against` text (`vllm==0.33.0`), and `distributions` are the
     versions in it (`vllm==0.33.0`). `former` are top-level packages that the project had at an
-    older revision: a name below one of them means nothing else.
+    older revision: a name below one of them means nothing else. With a `digest`, `files` may open
+    each file when it is first asked for.
     """
 
     files: Mapping[str, ModuleFacts | Unreadable]
@@ -32,6 +49,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     dynamic_names: tuple[str, ...] = ()
     origin: str = ""
     distributions: tuple[str, ...] = ()
+    digest: Digest | None = None
     former: frozenset[str] = frozenset()
 
 

@@ -1,10 +1,10 @@
 """Modules of all trees, and which of them a dotted name means for an importer."""
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from contract_guard.facts.model import Binding, ClassFacts, Import, ModuleFacts
+from contract_guard.facts.model import Binding, ClassFacts, Import, ModuleFacts, Unreadable
 from contract_guard.registry.layout import Layout, ModuleKind, Place, Standing, key_of, parent
 from contract_guard.registry.model import Reason, Tree
 
@@ -13,11 +13,13 @@ class Module:
     """A module of one tree: its place, its facts, and its names by name. Compared by identity.
 
     `facts` is None for namespace packages, compiled modules without stub and unreadable files.
+    They are opened, and the star imports in them found, when they are first asked for.
     """
 
     __slots__ = (
         "_bindings",
         "_classes",
+        "_files",
         "bound",
         "facts",
         "found",
@@ -31,25 +33,43 @@ class Module:
         "view",
     )
 
+    facts: ModuleFacts | None
+    stars: list[Import]
+
     def __init__(
-        self, tree: int, key: str, kind: ModuleKind, path: str, name: str, facts: ModuleFacts | None
+        self,
+        tree: int,
+        key: str,
+        kind: ModuleKind,
+        path: str,
+        name: str,
+        files: Mapping[str, ModuleFacts | Unreadable],
     ) -> None:
         self.tree = tree
         self.key = key
         self.kind: ModuleKind = kind
         self.path = path
         self.name = name
-        self.facts = facts
+        self._files = files
         self._bindings: dict[str, list[Binding]] | None = None
         self._classes: dict[str, list[ClassFacts]] | None = None
-        self.stars: list[Import] = []
-        if facts is not None:
-            self.stars = [i for i in facts.imports if i.name == "*" and i.scope == 0]
         # Answers that other classes here have given before, by what they depend on.
         self.static: dict[tuple[str, bool], object] = {}
         self.found: dict[tuple[str, bool, bool, bool], object] = {}
         self.bound: dict[tuple[int, bool], object] = {}
         self.view: dict[str, Located] | None = None
+
+    def __getattr__(self, name: str) -> object:
+        # Only for slots that are still empty: a file may be costly to open.
+        if name == "facts":
+            found = self._files.get(self.path)
+            self.facts = found if isinstance(found, ModuleFacts) else None
+            return self.facts
+        if name == "stars":
+            imports = self.facts.imports if self.facts is not None else ()
+            self.stars = [i for i in imports if i.name == "*" and i.scope == 0]
+            return self.stars
+        raise AttributeError(name)
 
     @property
     def bindings(self) -> dict[str, list[Binding]]:
@@ -145,15 +165,36 @@ class Modules:
         return known
 
     def _make(self, tree: int, key: str, kind: ModuleKind, path: str) -> Module:
-        facts = self.trees[tree].files.get(path)
-        readable = facts if isinstance(facts, ModuleFacts) else None
-        return Module(tree, key, kind, path, self.layouts[tree].name(key), readable)
+        name = self.layouts[tree].name(key)
+        return Module(tree, key, kind, path, name, self.trees[tree].files)
 
     def all(self, tree: int | None = None) -> Iterator[Module]:
         """Every module that a file of the tree (or of all trees) holds."""
         for index in range(len(self.trees)) if tree is None else (tree,):
             for path in self.trees[index].files:
                 yield self.at(path, index)
+
+    def opened(self) -> Iterator[Module]:
+        """The modules of all trees that have no digest."""
+        for index, tree in enumerate(self.trees):
+            if tree.digest is None:
+                yield from self.all(index)
+
+    def mentioning(self, name: str) -> Iterator[Module]:
+        """Modules in which an identifier may occur: all others certainly lack it."""
+        yield from self.opened()
+        for index, tree in enumerate(self.trees):
+            if tree.digest is not None:
+                for path in tree.digest.mentioning(name):
+                    yield self.at(path, index)
+
+    def starring(self) -> Iterator[Module]:
+        """Modules that may have a star import."""
+        yield from self.opened()
+        for index, tree in enumerate(self.trees):
+            if tree.digest is not None:
+                for path in tree.digest.starring:
+                    yield self.at(path, index)
 
     def named(self, dotted: str) -> list[Module]:
         """All modules that people know by this name, those of the project first."""
@@ -335,13 +376,14 @@ class Modules:
     def is_stubbed(self, importer: Module | None, dotted: str) -> bool:
         """True where something puts a module of this name, or one above it, into sys.modules."""
         if self._stubs is None:
-            self._stubs = frozenset(
+            stubs = {
                 stub
-                for module in self.all()
+                for module in self.opened()
                 if module.facts
                 for stub in module.facts.submodule_stubs
-                if not stub.startswith((".", "*"))
-            )
+            }
+            stubs.update(*(tree.digest.stubs for tree in self.trees if tree.digest))
+            self._stubs = frozenset(stub for stub in stubs if not stub.startswith((".", "*")))
         if dotted in self._stubs or _any_above(dotted, self._stubs):
             return True
         if importer is None or importer.facts is None:
@@ -367,9 +409,12 @@ class Modules:
         if self._imported is None:
             self._judging = True
             found: set[Module] = set()
-            for module in self.all():
+            for module in self.opened():
                 if module.facts is not None:
                     self._add_imported(module, module.facts, found)
+            for index, tree in enumerate(self.trees):
+                keys = tree.digest.imported if tree.digest is not None else ()
+                found.update(m for key in keys if (m := self.get(index, key)) is not None)
             self._judging = False
             self._imported = found
             # Answers given meanwhile did not know which namespace directories are ours.

@@ -24,18 +24,32 @@ class Stores:
     def __init__(self, modules: Modules) -> None:
         self._modules = modules
         self._by_name: dict[str, list[Store]] | None = None
+        self._completed: set[str] = set()
 
     def to(self, name: str) -> Sequence[Store]:
         """Assignments to an attribute of this name."""
         if self._by_name is None:
             self._by_name = {}
-            for module in self._modules.all():
-                for store in _stores_of(module):
+            for module in self._modules.opened():
+                for store in stores_of(module):
                     self._by_name.setdefault(store.chain[-1], []).append(store)
-        return self._by_name.get(name, ())
+        found = self._by_name.get(name)
+        if name not in self._completed:
+            self._completed.add(name)
+            for store in self._in_digests(name):
+                found = self._by_name.setdefault(name, [])
+                found.append(store)
+        return found or ()
+
+    def _in_digests(self, name: str) -> Iterator[Store]:
+        for index, tree in enumerate(self._modules.trees):
+            for path in tree.digest.storing.get(name, ()) if tree.digest is not None else ():
+                stores = stores_of(self._modules.at(path, index))
+                yield from (store for store in stores if store.chain[-1] == name)
 
 
-def _stores_of(module: Module) -> Iterator[Store]:
+def stores_of(module: Module) -> Iterator[Store]:
+    """The assignments of one module."""
     if module.facts is None:
         return
     for use in module.facts.uses:

@@ -16,7 +16,7 @@ def single_home(registry: Registry, symbol: str) -> str | None:
     top = module.partition(".")[0]
     homes = {
         f"{other.name}:{name}"
-        for other in registry.modules.all()
+        for other in registry.modules.mentioning(name)
         if name in other.bindings
         and other.name.partition(".")[0] == top
         and other.name != module
