@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from contract_guard.cli import against as against_options
-from contract_guard.cli import news, options
+from contract_guard.cli import fixing, news, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
@@ -32,6 +32,7 @@ from contract_guard.report.listing import last_lines, listed, shown_paths
 @news.base
 @news.hook
 @options.baseline
+@fixing.fix_options
 @options.fail_on
 @click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
 @options.jobs
@@ -51,6 +52,9 @@ def command(
     base: str | None,
     hook: bool,
     baseline: Path | None,
+    fix: bool,
+    show_diff: bool,
+    unsafe_fixes: bool,
     fail_on: Severity,
     exit_zero: bool,
     jobs: int | None,
@@ -68,6 +72,7 @@ def command(
     """
     started = time.perf_counter()
     check_writable(output_file)
+    wanted = fixing.chosen(fix, show_diff, unsafe_fixes)
     place = root or find_root(paths[0] if paths else Path())
     config, left_out = news.asked(place, read_config(place), base, hook, baseline)
     cache = options.chosen_cache(cache_dir, no_cache)
@@ -98,6 +103,23 @@ def command(
         )
     for warning in checked.warnings:
         say(f"warning: {warning}")
+    if wanted.is_wanted:
+        from contract_guard.project.fixing import mend_check
+
+        mended = mend_check(
+            place,
+            config,
+            checked.findings,
+            select=select,
+            ignore=ignore,
+            unsafe=unsafe_fixes,
+            jobs=jobs,
+            cache_dir=cache,
+            against=others,
+        )
+        code = fixing.finish(place, mended, wanted, output_file, quiet)
+        if code is not None:
+            return code
     to_terminal = output_file is None and sys.stdout.isatty()
     format = format or ("rich" if to_terminal else "concise")
     screen = Screen(

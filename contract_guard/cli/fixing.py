@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from contract_guard.cli.errors import say
+from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
+from contract_guard.cli.output import write
 from contract_guard.errors import UserError
 from contract_guard.text import plural, printable
 
@@ -58,28 +59,38 @@ def chosen(fix: bool, show_diff: bool, unsafe_fixes: bool) -> Fixing:
     return Fixing(fix, show_diff, unsafe_fixes)
 
 
-def settle(root: Path, mended: "Mended", fixing: Fixing, *, quiet: bool = False) -> str:
-    """Write what was mended, or give it as a unified diff; why something stays is said on standard
-    error. Returns the diff, "" with `fix`."""
-    if fixing.diff:
-        shown = unified_diff(mended)
-    else:
-        shown = ""
-        from contract_guard.project.fixing import write_files
-
-        refused = dict(write_files(root, mended))
-        for path, reason in refused.items():
-            say(f"{path}: left as it is: {reason}")
-        written = [fixed for fixed in mended.fixed if fixed[0].path not in refused]
-        files = len(mended.files) - len(refused)
-        if not quiet:
-            say(f"{plural(len(written), 'finding')} mended in {plural(files, 'file')}")
+def finish(
+    root: Path, mended: "Mended", fixing: Fixing, output_file: Path | None, quiet: bool
+) -> int | None:
+    """Write what was mended and run the command again for what is left, or show it as a unified
+    diff. The exit code; None where nothing is to be mended, and the report is still to be made."""
+    context = click.get_current_context()
     if not quiet:
-        for finding, reason in mended.refused:
+        _tell_what_stays(mended, fixing)
+    if not mended.files:
+        return None
+    if fixing.diff:
+        write(unified_diff(mended), output_file)
+        return EXIT_CLEAN if context.params.get("exit_zero") else EXIT_FINDINGS
+    from contract_guard.project.fixing import write_files
+
+    refused = dict(write_files(root, mended))
+    for path, reason in refused.items():
+        say(f"{path}: left as it is: {reason}")
+    written = mended.files.keys() - refused.keys()
+    findings = sum(finding.path in written for finding, _ in mended.fixed)
+    if not quiet:
+        say(f"{plural(findings, 'finding')} mended in {plural(len(written), 'file')}")
+    off = {"fix": False, "show_diff": False, "unsafe_fixes": False}
+    return context.invoke(context.command, **{**context.params, **off})
+
+
+def _tell_what_stays(mended: "Mended", fixing: Fixing) -> None:
+    for finding, reason in mended.refused:
+        if finding.fixable != "no" or mended.knows_changes:
             say(f"{finding.path}:{finding.line}: {finding.rule} not mended: {reason}")
-        if mended.unsafe and not fixing.unsafe:
-            say(f"{plural(len(mended.unsafe), 'finding')} more would be mended with --unsafe-fixes")
-    return shown
+    if mended.unsafe and not fixing.unsafe:
+        say(f"{plural(len(mended.unsafe), 'more finding')} can be mended with --unsafe-fixes")
 
 
 def unified_diff(mended: "Mended") -> str:

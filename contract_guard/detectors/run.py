@@ -19,11 +19,12 @@ from contract_guard.detectors import (
     patches,
 )
 from contract_guard.detectors.base import Context, Detector
+from contract_guard.detectors.fixable import fixable
 from contract_guard.detectors.suppress import Suppression, suppressions
 from contract_guard.facts.model import Unreadable
 from contract_guard.findings import Finding, Severity
-from contract_guard.registry.index import Registry
 from contract_guard.mirrors.copies import CopiesOf
+from contract_guard.registry.index import Registry
 
 # Each detector with the rules whose findings it gives.
 DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
@@ -61,9 +62,9 @@ def run(
     unreadable: Mapping[str, Unreadable] | None = None,
     version_predicates: Collection[str] = (),
     patch_wrappers: Collection[str] = (),
+    copies_of: CopiesOf | None = None,
 ) -> list[Finding]:
     """Findings of all selected rules, sorted, without those that a comment suppresses.
-    copies_of: CopiesOf | None = None,
 
     `rules` are those that take part at all, `detectors` what finds them. `select` and `ignore`
     hold rule ids or prefixes of them; an empty `select` means all rules, and the longer of two
@@ -98,7 +99,8 @@ def run(
             for spec, rules in ignored
         )
     }
-    return sorted(kept.values(), key=lambda finding: (finding.sort_key, finding.message))
+    found = [_with_fixable(registry, finding) for finding in kept.values()]
+    return sorted(found, key=lambda finding: (finding.sort_key, finding.message))
 
 
 def is_selected(rule: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
@@ -113,6 +115,11 @@ def _with_level(finding: Finding, levels: Mapping[str, Severity | Literal["off"]
     if level in ("off", finding.severity):
         return finding
     return msgspec.structs.replace(finding, severity=level)
+
+
+def _with_fixable(registry: Registry, finding: Finding) -> Finding:
+    level = fixable(registry, finding)
+    return finding if level == "no" else msgspec.structs.replace(finding, fixable=level)
 
 
 def _without_suppressed(

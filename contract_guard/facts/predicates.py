@@ -156,7 +156,8 @@ class _PredicateReader:
             operands = _operands(node)
             if known is not None and len(operands) == 2:
                 self.consumed.add(id(node))
-                rule = self._leaf(known, operands[0], operands[1], node, scope)
+                right = _listed(operands[1]) if known[0] == "isin" else operands[1]
+                rule = self._leaf(known, operands[0], right, node, scope)
                 return [] if rule is None else [rule]
         return []
 
@@ -250,6 +251,14 @@ def _parts(node: ast.expr) -> tuple[PredicateOp | None, list[ast.expr], list[int
         if known is not None and known[0] in ("and", "or", "not"):
             return known[0], _operands(node), [id(node)]
     return None, [], []
+
+
+def _listed(node: ast.expr) -> ast.expr:
+    """`[a, b]` of `torch.tensor([a, b], ...)`, anything else as it is."""
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        return node.args[0] if name in ("tensor", "as_tensor", "array", "asarray") else node
+    return node
 
 
 def _operands(node: ast.Call) -> list[ast.expr]:

@@ -96,8 +96,7 @@ def adding(
     for other in block:
         if (
             isinstance(other, ast.ImportFrom)
-            and other is not near
-            and _module(other) == module
+            and module_of(other) == module
             and other.names[0].name != "*"
         ):
             return file.edit(other, widened(file.source.segment(other), pair, width))
@@ -135,7 +134,7 @@ def _neighbour(block: Sequence[ast.stmt], near: ast.stmt, module: str) -> ast.st
     while last + 1 < len(block) and _follows(block[last], block[last + 1]):
         last += 1
     run = block[first : last + 1]
-    keys = [_module(each) for each in run if isinstance(each, ast.ImportFrom)]
+    keys = [module_of(each) for each in run if isinstance(each, ast.ImportFrom)]
     if keys != sorted(keys, key=_module_key):
         return near
     before = [each for each in run if not _sorts_before(module, each)]
@@ -148,14 +147,14 @@ def _follows(one: ast.stmt, other: ast.stmt) -> bool:
 
 
 def _sorts_before(module: str, other: ast.stmt) -> bool:
-    return isinstance(other, ast.ImportFrom) and _module_key(module) < _module_key(_module(other))
+    return isinstance(other, ast.ImportFrom) and _module_key(module) < _module_key(module_of(other))
 
 
 def _module_key(module: str) -> tuple[bool, str]:
     return (module.startswith("."), module.lower())
 
 
-def _module(node: ast.ImportFrom) -> str:
+def module_of(node: ast.ImportFrom) -> str:
     return "." * node.level + (node.module or "")
 
 

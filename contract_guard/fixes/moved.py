@@ -8,6 +8,7 @@ from contract_guard.facts.model import Import, Span
 from contract_guard.findings import Finding
 from contract_guard.fixes import imports
 from contract_guard.fixes.file import File
+from contract_guard.fixes.literals import imported_name
 from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
 from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import (
@@ -21,11 +22,25 @@ from contract_guard.fixes.successor import (
 
 def missing_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """CG101: the name is imported from where it lives now, and renamed at every use."""
+    if not any(i.span[:2] == (finding.line, finding.column) for i in file.facts.imports):
+        return _forgotten(file, finding, knowledge)
     imp = file.import_at(finding.line, finding.column)
     if imp.name is None or imp.name == "*" or imp.form != "from":
         raise CannotFix("only `from ... import` is rewritten")
     new = must_exist(knowledge, finding.symbol)
     return _import_of(file, imp, new, knowledge)
+
+
+def _forgotten(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """A name that nothing here binds, and that a module next door defines."""
+    module = knowledge.registry.modules.named(finding.symbol.partition(":")[0])
+    if not module or knowledge.registry.layout.is_test(module[0].path):
+        raise CannotFix("a conftest defines the name, which is not to be imported from")
+    name, edits = imported_name(file, finding.symbol, knowledge, is_read=True)
+    span = Span(finding.line, finding.column, finding.end_line, finding.end_column)
+    if name != file.cut(span):
+        edits = [*edits, file.edit(span, name)]
+    return Fix("unsafe", f"`{finding.symbol}` is imported", tuple(edits))
 
 
 def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) -> Fix:
@@ -65,7 +80,11 @@ def moved_import(
 ) -> Iterator[Edit]:
     """The edits that take one name out of a statement and import another from `module`."""
     width = line_length - len(file.indent(statement))
-    rest = imports.without(file.source.segment(statement), {old}, width)
+    segment = file.source.segment(statement)
+    if isinstance(statement, ast.ImportFrom) and imports.module_of(statement) == module:
+        yield file.edit(statement, imports.renamed(segment, old, new, width))
+        return
+    rest = imports.without(segment, {old}, width)
     add = imports.adding(file, statement, module, new, line_length, instead=not rest)
     if rest:
         yield file.edit(statement, rest)

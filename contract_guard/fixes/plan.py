@@ -11,22 +11,34 @@ Codemod = Callable[[File, Finding, Knowledge], Fix]
 
 def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """The fix of a finding in `file`. Raises CannotFix with the reason why there is none."""
-    codemod = _codemod(finding, knowledge)
-    if codemod is None:
-        raise CannotFix(f"{finding.rule} has no fix")
-    return codemod(file, finding, knowledge)
-
-
-def _codemod(finding: Finding, knowledge: Knowledge) -> Codemod | None:
     # libcst takes as long to import as a small project takes to check.
-    from contract_guard.fixes import moved, removed
+    from contract_guard.fixes import (
+        discarded,
+        guarded,
+        literals,
+        moved,
+        patches,
+        predicates,
+        removed,
+        suppressions,
+    )
     from contract_guard.fixes.successor import successor
 
-    if finding.rule == "CG101":
-        is_gone = finding.symbol in knowledge.changes and not successor(knowledge, finding.symbol)
-        return removed.removed_name if is_gone else moved.missing_name
-    if finding.rule == "CG102":
-        return moved.missing_attribute
-    if finding.rule == "CG104":
-        return moved.missing_module
-    return None
+    codemods: dict[str, Codemod] = {
+        "CG101": moved.missing_name,
+        "CG102": moved.missing_attribute,
+        "CG103": patches.stale_target,
+        "CG104": moved.missing_module,
+        "CG105": guarded.dead_guard,
+        "CG203": literals.copied_literal,
+        "CG303": predicates.mirrored_predicate,
+        "CG306": discarded.discarded_comparison,
+        "CG901": suppressions.unused_suppression,
+    }
+    codemod = codemods.get(finding.rule)
+    if codemod is None:
+        raise CannotFix(f"{finding.rule} has no fix")
+    is_import = finding.rule == "CG101" and knowledge.old is not None
+    if is_import and successor(knowledge, finding.symbol) is None:
+        codemod = removed.removed_name
+    return codemod(file, finding, knowledge)

@@ -31,7 +31,7 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
     change = knowledge.changes.get(symbol)
     if change is None:
         home = single_home(knowledge.registry, symbol)
-        return Successor(home, "safe") if home else None
+        return _passed_on(knowledge, symbol) or (Successor(home, "safe") if home else None)
     new = change.replacement
     if new is None:
         return _passed_on(knowledge, symbol) or _same_code(knowledge, symbol)
@@ -109,6 +109,8 @@ def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
     name = name.partition(".")[0]
     counts: Counter[str] = Counter()
     for path, facts in registry.facts():
+        if path.endswith("__init__.py") and path != file.path:
+            continue  # passes it on
         for imp in facts.imports:
             if imp.name == name and imp.form == "from":
                 found = registry.resolve_import(path, imp)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contract_guard.detectors.run import DETECTORS, RULES, run
 from contract_guard.findings import Finding
@@ -9,14 +10,19 @@ from contract_guard.fixes.model import Knowledge
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.line_length import line_length
 from contract_guard.project.mending import Find, Mended, Read, mend
+from contract_guard.project.outlines import outlines
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
 from contract_guard.project.rules import load_rules
 from contract_guard.project.snapshot import load
 from contract_guard.project.writing import Refused, replace_file
+from contract_guard.registry.compare import compare
 from contract_guard.registry.former import build_after
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Change
+
+if TYPE_CHECKING:
+    from contract_guard.project.against import Against
 
 _FINDS_BY_ALL_FILES = ("CG30",)
 
@@ -31,6 +37,7 @@ def mend_check(
     unsafe: bool = False,
     jobs: int | None = None,
     cache_dir: Path | None = None,
+    against: "Sequence[Against]" = (),
 ) -> Mended:
     """The fixes of what `check` found, with the same options. Nothing is written.
 
@@ -41,7 +48,8 @@ def mend_check(
         return Mended()
     root = checked_root(root)
     snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
-    registry = build(snapshot.tree)
+    others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=cache_dir)
+    registry = build(snapshot.tree, *others)
     knowledge = Knowledge(registry, snapshot.read, line_length(root))
     rules = RULES
     if not any(finding.rule.startswith(_FINDS_BY_ALL_FILES) for finding in wanted):
@@ -55,7 +63,6 @@ def mend_diff(
     config: Config,
     base: str,
     findings: Iterable[Finding],
-    changes: Iterable[Change],
     *,
     merge: bool = True,
     select: Sequence[str] = (),
@@ -65,7 +72,7 @@ def mend_diff(
     cache_dir: Path | None = None,
 ) -> Mended:
     """The fixes of what the working tree breaks of `base`, with the same options as `diff`; what
-    took the place of a name is told by the changes. Nothing is written.
+    took the place of a name is told by what changed. Nothing is written.
 
     Raises UserError as `diff` does.
     """
@@ -78,18 +85,25 @@ def mend_diff(
     with Revisions(root, config, base, None, merge=merge, jobs=jobs, cache_dir=cache_dir) as both:
         old, new = both.old, both.new
         before = build(old.tree)
+        after = build_after(before, new.tree)
         knowledge = Knowledge(
-            build_after(before, new.tree),
+            after,
             new.read,
             line_length(root),
             before,
             old.read,
-            {change.symbol: change for change in changes if change.kind != "added"},
+            changes_by_symbol(before, after),
         )
         find = _finder(
             config, frozenset(BREAKING), tuple(select or config.select), (*config.ignore, *ignore)
         )
         return mend(knowledge, wanted, find, unsafe=unsafe)
+
+
+def changes_by_symbol(before: Registry, after: Registry) -> dict[str, Change]:
+    """What became of each name and module, those that nobody imports included."""
+    changes = compare(before, after, downstream=True)
+    return {change.symbol: change for change in changes if change.kind != "added"}
 
 
 def write_files(root: Path, mended: Mended) -> list[tuple[str, str]]:

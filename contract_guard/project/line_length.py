@@ -4,7 +4,7 @@ import configparser
 import tomllib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 BLACK_LENGTH = 88
 
@@ -39,4 +39,4 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
     table = tables.get(name)
-    return table if isinstance(table, dict) else {}
+    return cast("dict[str, Any]", table) if isinstance(table, dict) else {}

@@ -26,12 +26,14 @@ _MOST_PASSES = 50
 @dataclass(slots=True)
 class Mended:
     """`files` holds the bytes before and after of each changed file. `refused` tells why a finding
-    stays; `unsafe` are those that only an unsafe fix would mend."""
+    stays; `unsafe` are those that only an unsafe fix would mend. `knows_changes` is set where an
+    older revision was there to tell what took the place of what."""
 
     files: dict[str, tuple[bytes, bytes]] = field(default_factory=dict[str, tuple[bytes, bytes]])
     fixed: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
     refused: list[tuple[Finding, str]] = field(default_factory=list[tuple[Finding, str]])
     unsafe: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
+    knows_changes: bool = False
 
 
 def mend(
@@ -65,7 +67,7 @@ class _Mending:
         self._given_up: set[tuple[str, str, str]] = set()
         # Files in which several fixes together failed: they are tried one by one.
         self._one_by_one: set[str] = set()
-        self._mended = Mended()
+        self._mended = Mended(knows_changes=knowledge.old is not None)
 
     def run(self, findings: Iterable[Finding]) -> Mended:
         pending = list(findings)

@@ -1,0 +1,2 @@
+def balance_load(ranks):
+    return sum(ranks) / len(ranks)

@@ -1,0 +1,1 @@
+FastEngine = None
