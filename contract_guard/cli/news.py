@@ -32,10 +32,15 @@ hook = click.option(
 )
 
 
+_MERGING = "GITHEAD_"
+
+
 class LeftOut(NamedTuple):
-    """Where to look up what is known: a revision, and the entries of a baseline."""
+    """Where to look up what is known: revisions, and the entries of a baseline. `merging` are
+    commits that git is about to merge."""
 
     base: str | None
+    merging: tuple[str, ...]
     place: Place | None
     entries: Mapping[Entry, Known]
 
@@ -50,7 +55,7 @@ def asked(
     place = baseline_place(root, config, baseline)
     entries = read_baseline(place) if place is not None else {}
     if not hook:
-        return config, LeftOut(base, place, entries)
+        return config, LeftOut(base, (), place, entries)
     if base is not None:
         raise UserError("--base and --hook exclude each other")
     from contract_guard.project.hook import hook_base, only_tracked
@@ -60,7 +65,9 @@ def asked(
         say("warning: git's index does not list every file: untracked files are looked at too")
     index = os.environ.get("GIT_INDEX_FILE")
     base = os.environ.get("PRE_COMMIT_FROM_REF") or hook_base(root, Path(index) if index else None)
-    return tracked or config, LeftOut(base, place, entries)
+    # So `git merge` tells its hooks: it writes MERGE_HEAD only after them.
+    merging = tuple(name.removeprefix(_MERGING) for name in os.environ if name.startswith(_MERGING))
+    return tracked or config, LeftOut(base, merging, place, entries)
 
 
 def only_new(
@@ -86,6 +93,7 @@ def only_new(
             root,
             config,
             left_out.base,
+            left_out.merging,
             checked.findings,
             select=select,
             ignore=ignore,

@@ -34,6 +34,7 @@ def known_since(
     root: Path,
     config: Config,
     base: str,
+    merging: Sequence[str],
     findings: Sequence[Finding],
     *,
     select: Sequence[str] = (),
@@ -45,7 +46,8 @@ def known_since(
     """How many of each fingerprint the common ancestor of HEAD and `base` has, of the files that
     `findings`, those of the working tree, are in. What stands in a moved file counts as there
     where the old file had a finding of the same rule on the same symbol. While a merge is under
-    way, what the other side has is known too. `against` is as for `check`.
+    way, what the other side has is known too, and so is what the commits of `merging` have.
+    `against` is as for `check`.
 
     Raises UserError for a place that is no repository, an unknown revision, and histories without
     a common ancestor. Before the first commit, HEAD has nothing.
@@ -54,7 +56,8 @@ def known_since(
     with Repository(root) as repository:
         if base == "HEAD" and repository.is_unborn:
             return Counter()
-        sides = [(base, True), *((head, False) for head in repository.merge_heads)]
+        others = dict.fromkeys((*repository.merge_heads, *merging))
+    sides = [(base, True), *((head, False) for head in others)]
     known: Counter[str] = Counter()
     for revision, is_forked in sides:
         with Revisions(
