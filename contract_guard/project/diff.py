@@ -1,5 +1,6 @@
 """A whole `diff`: from two revisions to changes, findings and the commits that made them."""
 
+import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from contract_guard.findings import Finding, TestsLost
 from contract_guard.project import run_cache
 from contract_guard.project.cache import Cache, code_stamp
 from contract_guard.project.config import Config
-from contract_guard.project.encoding import decode_result
+from contract_guard.project.encoding import decode, decode_result
 from contract_guard.project.git_objects import Commit
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
@@ -198,10 +199,11 @@ def _releases_compared(
     from contract_guard.registry.boundary import across_boundaries
 
     comparer = Comparer(Config(), select, ignore)
-    old, new = (load_release(spec, cache_dir, jobs) for spec in (base, head))
+    shared = functools.cache(decode)
+    old, new = (load_release(spec, cache_dir, jobs, shared) for spec in (base, head))
     compared = comparer.compared(old, new, downstream=bool(consumers))
     for consumer in consumers:
-        state = load_release(consumer, cache_dir, jobs)
+        state = load_release(consumer, cache_dir, jobs, shared)
         compared = comparer.downstream(compared, old, new, state, consumer)
     return Diffed(
         changes=tuple(across_boundaries(compared.changes, compared.old, compared.last)),

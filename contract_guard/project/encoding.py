@@ -1,10 +1,14 @@
 """Facts as bytes: how they travel from workers and lie in the cache. Nothing in it can run."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Unreadable
+
+Decode = Callable[[bytes], ModuleFacts | Unreadable]
+"""`decode`, or `functools.cache(decode)`: then what several trees share is one value."""
 
 _FACTS, _UNREADABLE = b"F", b"U"
 _encode = msgspec.msgpack.Encoder().encode

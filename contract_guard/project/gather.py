@@ -42,9 +42,15 @@ class Gathered:
     misses: int = 0
 
 
-def gather(root: Path, files: Sequence[FoundFile], cache: Cache, jobs: int) -> Gathered:
+def gather(
+    root: Path,
+    files: Sequence[FoundFile],
+    cache: Cache,
+    jobs: int,
+    decode: encoding.Decode = encoding.decode,
+) -> Gathered:
     """The facts of `files`, and what is new of them into the cache. Paths come out sorted."""
-    gatherer = _Gatherer(root, cache)
+    gatherer = _Gatherer(root, cache, decode)
     with pool.paused_gc():
         missed = gatherer.take_unchanged(files)
         with closing(pool.extract_all(gatherer.unknown(missed), jobs=jobs)) as extracted:
@@ -64,6 +70,7 @@ def gather_blobs(
     read: Callable[[Sequence[str]], Iterator[tuple[str, bytes]]],
     cache: Cache,
     jobs: int,
+    decode: encoding.Decode = encoding.decode,
 ) -> dict[str, ModuleFacts | Unreadable]:
     """The facts of files of a git revision, by path; what is new of them into the cache.
 
@@ -81,10 +88,10 @@ def gather_blobs(
     with pool.paused_gc():
         for name, data in cache.by_oid([bytes.fromhex(oid) for oid in wanted]).items():
             with suppress(msgspec.DecodeError):  # damaged: made again
-                facts[name.hex()] = encoding.decode(data)
+                facts[name.hex()] = decode(data)
         with closing(pool.extract_all(unknown(), jobs=jobs)) as extracted:
             for (oid, digest), data in extracted:
-                facts[oid] = encoding.decode(data)
+                facts[oid] = decode(data)
                 if encoding.may_be_kept(data):
                     entries.append(Entry(digest, bytes.fromhex(oid), data, None))
                 if len(entries) >= _KEEP_FILES:
@@ -110,8 +117,9 @@ class _Source(NamedTuple):
 
 
 class _Gatherer:
-    def __init__(self, root: Path, cache: Cache) -> None:
+    def __init__(self, root: Path, cache: Cache, decode: encoding.Decode) -> None:
         self.root = root
+        self.decode = decode
         self.cache = cache
         self.gathered = Gathered()
         self.entries: list[Entry] = []
@@ -172,7 +180,7 @@ class _Gatherer:
     def _take(self, file: FoundFile, digest: bytes, data: bytes) -> bool:
         """False where the data are damaged: they came from the cache, and are made again."""
         try:
-            self.gathered.files[file.path] = encoding.decode(data)
+            self.gathered.files[file.path] = self.decode(data)
         except msgspec.DecodeError:
             return False
         self.gathered.stamps[file.path] = file

@@ -6,6 +6,7 @@ import msgspec
 
 from contract_guard.errors import UserError
 from contract_guard.project.config import Config, read_config
+from contract_guard.project.encoding import Decode, decode
 from contract_guard.project.merging import State
 from contract_guard.project.packages import fetch
 from contract_guard.project.snapshot import load
@@ -14,9 +15,11 @@ from contract_guard.project.snapshot import load
 _SOURCE_PREFIXES = ("", "src/", "python/", "lib/")
 
 
-def load_release(spec: str, cache_dir: Path | None, jobs: int | None) -> State:
+def load_release(
+    spec: str, cache_dir: Path | None, jobs: int | None, decode: Decode = decode
+) -> State:
     """The sources of a release with their tests (of a wheel, where there is no source
-    distribution), or of a directory.
+    distribution), or of a directory. `decode` may know facts of other trees.
 
     Raises UserError where it cannot be had.
     """
@@ -29,11 +32,11 @@ def load_release(spec: str, cache_dir: Path | None, jobs: int | None) -> State:
     inner = [entry for entry in place.iterdir() if not entry.name.startswith(".")]
     if len(inner) == 1 and inner[0].is_dir() and not (place / "pyproject.toml").exists():
         place = inner[0] if package.sdist is not None else place
-    snapshot = load(place, read_config(place), jobs=jobs, cache_dir=cache_dir)
+    snapshot = load(place, read_config(place), jobs=jobs, cache_dir=cache_dir, decode=decode)
     state = State(snapshot.tree, snapshot.read, snapshot.unreadable)
     if package.wheel is None or package.sdist is None or package.wheel == package.sdist:
         return state
-    built = load(package.wheel, Config(), jobs=jobs, cache_dir=cache_dir)
+    built = load(package.wheel, Config(), jobs=jobs, cache_dir=cache_dir, decode=decode)
     return _with_built(state, State(built.tree, built.read, built.unreadable))
 
 

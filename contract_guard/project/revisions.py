@@ -5,6 +5,7 @@ Nothing is checked out. What is excluded, and how names are looked for, is what 
 of the working tree says, for every revision.
 """
 
+import functools
 import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from contract_guard.project.discovery import (
     is_text,
     list_for,
 )
+from contract_guard.project.encoding import decode
 from contract_guard.project.git_objects import Blob, Repository
 from contract_guard.project.ignore import exclude_spec
 from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
@@ -64,6 +66,7 @@ class Revisions:
         self._cache_dir = cache_dir
         self._jobs = jobs
         self.warnings: list[str] = []
+        self._decode = functools.cache(decode)
         self._exits = ExitStack()
         self.repository = self._exits.enter_context(Repository(root))
         try:
@@ -115,9 +118,8 @@ class Revisions:
                 for commit, listing in listings.items()
                 for file in listing.found.python
             }
-            facts = gather_blobs(
-                sorted(blobs), self.repository.read, cache, self._jobs or default_jobs()
-            )
+            jobs = self._jobs or default_jobs()
+            facts = gather_blobs(sorted(blobs), self.repository.read, cache, jobs, self._decode)
             states = {
                 commit: self._state(commit, listing, facts, cache)
                 for commit, listing in listings.items()
@@ -139,7 +141,13 @@ class Revisions:
 
         if not self.is_working_tree:
             return self._states[self.head]
-        snapshot = load(self.root, self._config, jobs=self._jobs, cache_dir=self._cache_dir)
+        snapshot = load(
+            self.root,
+            self._config,
+            jobs=self._jobs,
+            cache_dir=self._cache_dir,
+            decode=self._decode,
+        )
         self.warnings += snapshot.warnings
         return State(snapshot.tree, snapshot.read, snapshot.unreadable)
 

@@ -15,6 +15,7 @@ from contract_guard.project.build_hints import hint_sources, read_build_hints
 from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
+from contract_guard.project.encoding import Decode, decode
 from contract_guard.project.gather import gather, read_file
 from contract_guard.project.places import checked_root, is_below, select_paths
 from contract_guard.project.pool import default_jobs
@@ -85,13 +86,14 @@ def load(
     jobs: int | None = None,
     cache_dir: Path | None = None,
     found: Found | None = None,
+    decode: Decode = decode,
 ) -> Snapshot:
     """Read the project at `root`.
 
     `paths` narrows what is reported, not what is read: a name's producer may be anywhere.
     Relative ones are taken from the working directory. `jobs` is the most processes to use,
     by default `pool.default_jobs`. Without `cache_dir` nothing is kept. `found` is what `discover`
-    gave a moment ago, if it was asked already.
+    gave a moment ago, if it was asked already. `decode` may know facts of other trees.
 
     Raises UserError for a root that is no directory, for paths that do not exist or lie outside
     the root, and for settings of pytest that cannot be parsed.
@@ -103,7 +105,7 @@ def load(
         found = discover(root, exclude=config.exclude)
     with Cache(cache_dir) as cache:
         hints = _hints(root, found, cache)
-        gathered = gather(root, found.python, cache, jobs or default_jobs())
+        gathered = gather(root, found.python, cache, jobs or default_jobs(), decode)
         warnings = [] if cache.warning is None else [cache.warning]
     if not gathered.files:
         warnings.append(f"{root}: no Python files")
