@@ -23,6 +23,7 @@ _FORMS: dict[str, ConsumerForm] = {
     "CG106": "fixture",
     "CG107": "import",
     "CG203": "literal",
+    "CG310": "mirror",
 }
 Origin = Literal["change", "merge"]
 
@@ -75,11 +76,14 @@ def join(
     """The changes with the consumers that the findings say are broken.
 
     A finding on a symbol of which no change is known makes one: with an old place where the
-    symbol was there, without one where it is named for the first time.
+    symbol was there, without one where it is named for the first time. Findings on a test's own
+    values (CG307) belong to no symbol, and stand for themselves.
     """
     by_symbol = {change.symbol: change for change in changes if change.kind != "added"}
     broken: dict[str, list[Consumer]] = {}
     for finding in findings:
+        if finding.rule not in _FORMS:
+            continue
         symbol = _changed_symbol(finding, by_symbol, old)
         broken.setdefault(symbol, []).append(_consumer(finding, new, origin))
     joined = [
@@ -88,6 +92,9 @@ def join(
     ]
     for symbol, consumers in broken.items():
         change = Change(symbol=symbol, kind="removed", old=place_of(old, symbol), new=None)
+        if all(consumer.form == "mirror" for consumer in consumers):
+            place = place_of(new, symbol)
+            change = msgspec.structs.replace(change, kind="rule-changed", new=place)
         joined.append(_with_broken(change, consumers))
     return joined
 

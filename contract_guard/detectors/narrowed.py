@@ -11,7 +11,9 @@ from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.literals import is_distinctive_int
 from contract_guard.facts.model import Input, ModuleFacts, Span
 from contract_guard.findings import Finding, Related
+from contract_guard.registry.contents import changed_paths
 from contract_guard.registry.index import Registry
+from contract_guard.registry.model import Change
 from contract_guard.registry.rules import Rule, rules_of
 from contract_guard.registry.value_sets import Ranges, is_finite, literal
 
@@ -201,9 +203,13 @@ def _site(context: Context, path: str, place: Input | None) -> Site:
     return Site(path, facts, span, span, min(inside)[1] if inside else 0, -1)
 
 
-def merged_inputs(context: Context, old: Registry, paths: Iterable[str]) -> Iterable[Finding]:
-    """CG307 of a change: elements of a list in a test that were different are now the same.
-    `old` is the registry before, `paths` are files that changed."""
+def merged_inputs(
+    context: Context, earlier: Context, changes: Sequence[Change]
+) -> Iterable[Finding]:
+    """CG307 of a change: elements of a list in a test that were different in `earlier` are the
+    same now."""
+    old = earlier.registry
+    paths = changed_paths(old.tree, context.registry.tree)
     for path in sorted(paths):
         before, after = old.tree.files.get(path), context.registry.tree.files.get(path)
         if (

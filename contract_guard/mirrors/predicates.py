@@ -8,6 +8,8 @@ from contract_guard.mirrors.normal_form import FLAT, SYMMETRIC, NormalForm, leaf
 
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 _JOINING = frozenset({"and", "or", "not"})
+_MEMBERSHIP = frozenset({"in", "not_in"})
+_LISTS = frozenset({"list", "tuple", "set"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +71,47 @@ def _names(form: NormalForm, root: int) -> Iterator[str]:
         value = stack.pop()
         if isinstance(value, Const):
             if value.symbol:
-                yield leaf_text(value) if value.value is UNRESOLVED else value.symbol
-        elif isinstance(value, int) and (
-            value == root or form.nodes[value].op in _COMPARING | _JOINING | {"add", "sub"}
-        ):
-            stack += form.nodes[value].operands
+                yield _name(value)
+        elif isinstance(value, int):
+            node = form.nodes[value]
+            if node.op in _MEMBERSHIP:
+                stack += [o for o in node.operands if not _is_list(form, o)]
+                stack += _members(form, node.operands[-1])
+            elif value == root or node.op in _COMPARING | _JOINING | {"add", "sub"}:
+                stack += node.operands
 
 
-def _shape(form: NormalForm, value: Reference) -> str:
-    """A condition as text, `_` for the subject and everything else that is no constant."""
+def _shape(form: NormalForm, value: Reference, *, is_set: bool = False) -> str:
+    """A condition as text, `_` for the subject and everything else that is no constant. Constants
+    stand by name where they have one: the other side may not know the value."""
     if isinstance(value, Const):
-        return leaf_text(value)
+        return _name(value)
     if isinstance(value, str):
         return "_"
     node = form.nodes[value]
-    if node.op in _COMPARING | _JOINING or node.op in ("add", "sub", "list", "tuple", "set"):
-        parts = [_shape(form, operand) for operand in node.operands]
+    if node.op in _LISTS and is_set:
+        parts = sorted(_shape(form, operand) for operand in node.operands)
+        return f"set({', '.join(parts)})"
+    if node.op in _COMPARING or node.op in _JOINING or node.op in ("add", "sub"):
+        within = node.op in _MEMBERSHIP
+        parts = [
+            _shape(form, operand, is_set=within and at == len(node.operands) - 1)
+            for at, operand in enumerate(node.operands)
+        ]
         if node.op in FLAT or node.op in SYMMETRIC:
             parts.sort()
         if any(part != "_" for part in parts):
             return f"{node.op}({', '.join(parts)})"
     return "_"
+
+
+def _name(value: Const) -> str:
+    return value.symbol.rsplit(":", 1)[-1].rsplit(".", 1)[-1] if value.symbol else leaf_text(value)
+
+
+def _is_list(form: NormalForm, value: Reference) -> bool:
+    return isinstance(value, int) and form.nodes[value].op in _LISTS
+
+
+def _members(form: NormalForm, value: Reference) -> tuple[Reference, ...]:
+    return form.nodes[value].operands if isinstance(value, int) and _is_list(form, value) else ()

@@ -1,0 +1,183 @@
+"""CG310 drifted mirror: one side of a known mirror pair changed, the other did not."""
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+
+from contract_guard.detectors.base import Context, Site
+from contract_guard.detectors.mirrors import search_of
+from contract_guard.facts.model import FunctionFragments, ModuleFacts, Span
+from contract_guard.findings import Finding, Related
+from contract_guard.mirrors.copies import copies_in
+from contract_guard.mirrors.operations import COMPUTING
+from contract_guard.mirrors.pairs import Drift, drifts
+from contract_guard.registry.contents import changed_paths
+from contract_guard.registry.model import Change
+
+MOST_FILES = 40  # test files that are looked at for one change
+_SHARED = 3
+_COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
+
+
+def drifted_mirrors(
+    context: Context, earlier: Context, changes: Sequence[Change]
+) -> Iterable[Finding]:
+    """CG310: pairs of which one side alone is another than in `earlier`."""
+    paths = candidates(earlier, context)
+    if not paths:
+        return
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        before, after = search_of(earlier), search_of(context)
+        found = [
+            drift for path in paths for drift in drifts(before, after, copies_in(before, path))
+        ]
+    finally:
+        if enabled:
+            gc.enable()
+    for drift in found:
+        yield _finding(context, drift)
+
+
+def candidates(earlier: Context, context: Context) -> list[str]:
+    """Test files of `earlier` that may hold a side of a pair that changed: the files that changed,
+    and those that share enough with a function of production that did; at most `MOST_FILES`."""
+    old, new = earlier.registry, context.registry
+    layout = old.layout
+    changed = changed_paths(old.tree, new.tree)
+    wanted: dict[str, float] = {}
+    functions: list[FunctionFragments] = []
+    for path in changed:
+        before, after = old.tree.files.get(path), new.tree.files.get(path)
+        if not isinstance(before, ModuleFacts) or not isinstance(after, ModuleFacts):
+            continue
+        altered = _altered(before, after)
+        if altered and layout.is_test_module(path):
+            wanted[path] = float("inf")
+        elif not layout.is_test(path):
+            functions += altered
+    sharing = _sharing(functions)
+    if sharing:
+        for path, facts in old.facts():
+            if layout.is_test_module(path) and path not in wanted:
+                score = max((sharing(f) for f in [facts]), default=0.0)
+                if score:
+                    wanted[path] = score
+    ranked = sorted(wanted, key=lambda path: (-wanted[path], path))
+    return sorted(ranked[:MOST_FILES])
+
+
+def _altered(before: ModuleFacts, after: ModuleFacts) -> list[FunctionFragments]:
+    """The functions of a file that are there after too and do something else: their fragments
+    differ, or the body of the definition that they are in."""
+    was, now = _bodies(before), _bodies(after)
+    fragments = {f.qualname: f.fragments for f in after.fragments.functions}
+    return [
+        function
+        for function in before.fragments.functions
+        if function.qualname in fragments
+        and (
+            fragments[function.qualname] != function.fragments
+            or _body(function.qualname, was) != _body(function.qualname, now)
+        )
+    ]
+
+
+def _bodies(facts: ModuleFacts) -> dict[str, int]:
+    """Hashes of bodies by qualified name."""
+    found = {b.name: b.body for b in facts.bindings if b.kind == "function"}
+    for class_ in facts.classes:
+        outer = facts.scopes[class_.scope].qualname
+        found.update((f"{outer}.{m.name}", m.body) for m in class_.members if m.kind == "function")
+    return found
+
+
+def _body(qualname: str, bodies: dict[str, int]) -> int:
+    """The hash of a function, or of the one that it is nested in."""
+    while qualname:
+        if qualname in bodies:
+            return bodies[qualname]
+        qualname = qualname.rpartition(".")[0]
+    return 0
+
+
+def _sharing(functions: Sequence[FunctionFragments]) -> Callable[[ModuleFacts], float] | None:
+    """How much a test file shares with the one of `functions` that is nearest to it, 0 where it is
+    too little for a copy."""
+    posted: dict[str, list[int]] = {}
+    for number, function in enumerate(functions):
+        for fragment in function.fragments:
+            if _tells(fragment):
+                posted.setdefault(fragment, []).append(number)
+    if not posted:
+        return None
+
+    def score(facts: ModuleFacts) -> float:
+        shared: dict[int, float] = {}
+        fragments = {f for function in facts.fragments.functions for f in function.fragments}
+        for fragment in fragments:
+            for number in posted.get(fragment, ()):
+                weight = 1.0 if _is_computing(fragment) else _SHARED
+                shared[number] = shared.get(number, 0.0) + weight
+        best = max(shared.values(), default=0.0)
+        return best if best >= _SHARED else 0.0
+
+    return score
+
+
+def _tells(fragment: str) -> bool:
+    operation, _, leaf = fragment.partition(">")
+    named = operation in _COMPARING and leaf.isupper() and len(leaf) > 2
+    return fragment.startswith("f:") or named or _is_computing(fragment)
+
+
+def _is_computing(fragment: str) -> bool:
+    operation, _, leaf = fragment.partition(">")
+    return operation in COMPUTING or (len(leaf) > 3 and leaf.isdigit())
+
+
+def _finding(context: Context, drift: Drift) -> Finding:
+    pair, production = drift.pair, drift.production
+    symbol = f"{context.registry.module(production.path).name}:{pair.production_qualname}"
+    path = pair.test.path
+    facts = context.registry.tree.files[path]
+    assert isinstance(facts, ModuleFacts)
+    lines = context.text(path).split("\n")
+    first, last = drift.lines[0], drift.lines[-1]
+    start = lines[first - 1]
+    span = Span(
+        first, len(start) - len(start.lstrip()) + 1, last, len(lines[last - 1].rstrip()) + 1
+    )
+    if drift.side == "production":
+        message = f"`{symbol}` changed, and its copy here did not: the two no longer agree"
+        help_ = (
+            "bring the copy in line, or better, expect values that are known some other way: the "
+            "next change will part them again"
+        )
+    else:
+        message = f"this copy of `{symbol}` changed, and `{symbol}` did not"
+        help_ = "change production too, if the rule is meant to be another; else undo the change"
+    scopes = [
+        index
+        for index, scope in enumerate(facts.scopes)
+        if scope.kind == "function" and scope.span.line <= first <= scope.span.end_line
+    ]
+    return context.finding(
+        "CG310",
+        "error",
+        Site(path, facts, span, span, scopes[-1] if scopes else 0, -1),
+        symbol,
+        message,
+        help_,
+        impact="silent",
+        related=(
+            Related(
+                production.path,
+                production.start,
+                max(production.end, production.start + 1),
+                pair.production_qualname,
+                "changed" if drift.side == "production" else "as it was",
+            ),
+        ),
+        identity=f"{pair.test_qualname} {symbol}",
+    )
