@@ -425,7 +425,7 @@ class Modules:
 
     def _add_imported(self, module: Module, facts: ModuleFacts, found: set[Module]) -> None:
         for imp in facts.imports:
-            for target in self.locate_import(module, imp).modules[:1]:
+            for target in alternatives(self.locate_import(module, imp).modules):
                 self._add_with_parents(target, found)
                 if not imp.level and target.path and "." in imp.module:
                     top = self.get(target.tree, above(target.key, imp.module.count(".")))
@@ -444,7 +444,7 @@ class Modules:
             while not located.modules and "." in dotted:
                 dotted = dotted.rpartition(".")[0]
                 located = self.locate(module, dotted)
-            for target in located.modules[:1]:
+            for target in alternatives(located.modules):
                 self._add_with_parents(target, found)
 
     def _add_with_parents(self, module: Module, found: set[Module]) -> None:
@@ -452,6 +452,17 @@ class Modules:
         while above is not None and above not in found:
             found.add(above)
             above = self.get(above.tree, parent(above.key)) if above.key else None
+
+
+def alternatives(modules: Sequence[Module]) -> Sequence[Module]:
+    """Of the files that a name may mean, best first, those that are not hidden by another: the
+    project's own, or one in each of the versions that it is checked against."""
+    if not modules or modules[0].tree == 0:
+        return modules[:1]
+    first: dict[int, Module] = {}
+    for module in modules:
+        first.setdefault(module.tree, module)
+    return tuple(first.values())
 
 
 def above(key: str, levels: int) -> str:

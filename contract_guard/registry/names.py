@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, cast
 from contract_guard.facts.model import Binding, ClassFacts, ModuleFacts
 from contract_guard.registry import guards
 from contract_guard.registry.model import Reason
-from contract_guard.registry.modules import Located, Module, Modules, above
+from contract_guard.registry.modules import Located, Module, Modules, above, alternatives
 from contract_guard.registry.stores import Store, Stores
 
 # Every module has these; `__path__` only packages.
@@ -335,7 +335,7 @@ class Names:
         unsure = bool(located.elsewhere) or not located.certain
         return Found(
             "exists",
-            tuple(Target(target) for target in _alternatives(targets)),
+            tuple(Target(target) for target in alternatives(targets)),
             "another-root" if unsure else "",
         )
 
@@ -350,7 +350,7 @@ class Names:
             if result.status == "exists"
         }
         if existing:
-            return either([existing[module] for module in _alternatives(tuple(existing))])
+            return either([existing[module] for module in alternatives(tuple(existing))])
         for result in results:
             if result.status == "unknown":
                 return result
@@ -385,17 +385,6 @@ class Names:
                 for inner in self.find(target.module, part, stores=False).targets
             )
         return targets
-
-
-def _alternatives(modules: Sequence[Module]) -> Sequence[Module]:
-    """Of the files that a name may mean, best first, those that are not hidden by another: the
-    project's own, or one in each of the versions that it is checked against."""
-    if not modules or modules[0].tree == 0:
-        return modules[:1]
-    first: dict[int, Module] = {}
-    for module in modules:
-        first.setdefault(module.tree, module)
-    return tuple(first.values())
 
 
 def _imported_names(store: Store) -> tuple[str | None, ...]:
