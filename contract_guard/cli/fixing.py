@@ -50,6 +50,18 @@ def fix_options(command: Command) -> Command:
     return command
 
 
+def extract_options(command: Command) -> Command:
+    """`--extract` and `--name`, as parameters `extract` and `name`."""
+    extract = click.option(
+        "--extract",
+        metavar="PATH:LINE",
+        help="Move the rule that a test repeats there out of production, into a function that "
+        "both call. With --diff only shown.",
+    )
+    name = click.option("--name", default="", help="With --extract: the name of the function.")
+    return extract(name(command))
+
+
 def chosen(fix: bool, show_diff: bool, unsafe_fixes: bool) -> Fixing:
     """Raises UserError where the options contradict each other."""
     if fix and show_diff:
@@ -66,7 +78,7 @@ def finish(
     diff. The exit code; None where nothing is to be mended, and the report is still to be made."""
     context = click.get_current_context()
     if not quiet:
-        _tell_what_stays(mended, fixing)
+        _tell(mended, fixing)
     if not mended.files:
         return None
     if fixing.diff:
@@ -79,13 +91,16 @@ def finish(
         say(f"{path}: left as it is: {reason}")
     written = mended.files.keys() - refused.keys()
     findings = sum(finding.path in written for finding, _ in mended.fixed)
-    if not quiet:
+    if not quiet and mended.fixed:
         say(f"{plural(findings, 'finding')} mended in {plural(len(written), 'file')}")
-    off = {"fix": False, "show_diff": False, "unsafe_fixes": False}
-    return context.invoke(context.command, **{**context.params, **off})
+    off = {"fix": False, "show_diff": False, "unsafe_fixes": False, "extract": None}
+    again = {k: off.get(k, value) for k, value in context.params.items()}
+    return context.invoke(context.command, **again)
 
 
-def _tell_what_stays(mended: "Mended", fixing: Fixing) -> None:
+def _tell(mended: "Mended", fixing: Fixing) -> None:
+    for title in mended.titles:
+        say(title)
     for finding, reason in mended.refused:
         if finding.fixable != "no" or mended.knows_changes:
             say(f"{finding.path}:{finding.line}: {finding.rule} not mended: {reason}")

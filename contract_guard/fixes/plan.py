@@ -14,11 +14,11 @@ def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     # libcst takes as long to import as a small project takes to check.
     from contract_guard.fixes import (
         discarded,
+        extract,
         guarded,
         literals,
         moved,
         patches,
-        predicates,
         removed,
         suppressions,
     )
@@ -31,7 +31,7 @@ def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
         "CG104": moved.missing_module,
         "CG105": guarded.dead_guard,
         "CG203": literals.copied_literal,
-        "CG303": predicates.mirrored_predicate,
+        "CG303": extract.mirrored_predicate,
         "CG306": discarded.discarded_comparison,
         "CG901": suppressions.unused_suppression,
     }

@@ -12,7 +12,7 @@ from contract_guard.registry.index import Registry
 from contract_guard.registry.rules import Rule, rules_of
 
 
-def mirrored_predicate(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+def called_helper(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """Unsafe: the test no longer says by itself what production should do."""
     rule = predicate_at(knowledge.registry, file.path, finding.line)
     if rule.predicate.subject is None:

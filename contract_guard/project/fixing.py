@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contract_guard.detectors.run import DETECTORS, RULES, run
+from contract_guard.errors import UserError
 from contract_guard.findings import Finding
-from contract_guard.fixes.model import Knowledge
+from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.line_length import line_length
-from contract_guard.project.mending import Find, Mended, Read, mend
+from contract_guard.project.mending import Find, Mended, Read, mend, mend_one
 from contract_guard.project.outlines import outlines
-from contract_guard.project.places import checked_root
+from contract_guard.project.places import checked_root, select_paths
 from contract_guard.project.revisions import Revisions
 from contract_guard.project.rules import load_rules
 from contract_guard.project.snapshot import load
@@ -56,6 +57,38 @@ def mend_check(
         rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
     find = _finder(config, rules, tuple(select or config.select), (*config.ignore, *ignore))
     return mend(knowledge, wanted, find, unsafe=unsafe)
+
+
+def mend_extraction(
+    root: Path,
+    config: Config,
+    place: str,
+    name: str = "",
+    *,
+    jobs: int | None = None,
+    cache_dir: Path | None = None,
+) -> Mended:
+    """The rule that a test repeats at `place` (`PATH:LINE`) moved out of production, into a
+    function `name` that both call. Nothing is written.
+
+    Raises UserError where there is no such place, or the rule cannot be moved out.
+    """
+    from contract_guard.fixes.extract import extraction
+
+    given, _, number = place.rpartition(":")
+    if not given or not number.isdecimal():
+        raise UserError(f"{place!r} is no place: write PATH:LINE")
+    root = checked_root(root)
+    (path,) = select_paths(root, [Path(given)])
+    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+    knowledge = Knowledge(build(snapshot.tree), snapshot.read, line_length(root))
+    rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
+    try:
+        fix = extraction(path, int(number), knowledge, name=name)
+        files = mend_one(knowledge, fix, _finder(config, rules, (), ()))
+    except CannotFix as reason:
+        raise UserError(f"{place}: {reason}") from None
+    return Mended(files=files, titles=[fix.title])
 
 
 def mend_diff(

@@ -27,13 +27,15 @@ _MOST_PASSES = 50
 class Mended:
     """`files` holds the bytes before and after of each changed file. `refused` tells why a finding
     stays; `unsafe` are those that only an unsafe fix would mend. `knows_changes` is set where an
-    older revision was there to tell what took the place of what."""
+    older revision was there to tell what took the place of what. `titles` say what was done for
+    no finding."""
 
     files: dict[str, tuple[bytes, bytes]] = field(default_factory=dict[str, tuple[bytes, bytes]])
     fixed: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
     refused: list[tuple[Finding, str]] = field(default_factory=list[tuple[Finding, str]])
     unsafe: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
     knows_changes: bool = False
+    titles: list[str] = field(default_factory=list[str])
 
 
 def mend(
@@ -45,6 +47,15 @@ def mend(
     changes have no finding more than before.
     """
     return _Mending(knowledge, find, unsafe).run(findings)
+
+
+def mend_one(knowledge: Knowledge, fix: Fix, find: Find) -> dict[str, tuple[bytes, bytes]]:
+    """The bytes before and after of the files that one fix changes, for no finding of its own.
+
+    Raises CannotFix where it would bring a finding.
+    """
+    mending = _Mending(knowledge, find, unsafe=True)
+    return mending.one(fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,16 @@ class _Mending:
                 self._mended.files[path] = (source, after_bytes)
         return self._mended
 
+    def one(self, fix: Fix) -> dict[str, tuple[bytes, bytes]]:
+        contents, failed = self._edited([fix])
+        before = self._found(self._knowledge, contents.keys())
+        if not failed:
+            after = self._found(self._with(contents), contents.keys())
+            failed = self._failures([], before, after)
+        for path, reason in failed.items():
+            raise CannotFix(f"{path}: {reason}")
+        return {path: (self._first_read(path), new) for path, new in contents.items()}
+
     def _attempts(self, pending: Sequence[Finding]) -> list[_Attempt]:
         """Fixes for as many findings as go together without overlapping."""
         chosen: list[_Attempt] = []
@@ -141,7 +162,7 @@ class _Mending:
     ) -> tuple[list[_Attempt], dict[str, bytes], Knowledge]:
         """Those of the attempts that hold, the bytes they give, and what is known afterwards."""
         while True:
-            contents, failed = self._edited(attempts)
+            contents, failed = self._edited([attempt.fix for attempt in attempts])
             after = self._with(contents)
             if not failed:
                 failed = self._failures(attempts, before, self._found(after, contents.keys()))
@@ -155,13 +176,13 @@ class _Mending:
                     self._one_by_one.add(path)
                 attempts = [attempt for attempt in attempts if attempt not in here]
 
-    def _edited(self, attempts: Sequence[_Attempt]) -> tuple[dict[str, bytes], dict[str, str]]:
+    def _edited(self, fixes: Sequence[Fix]) -> tuple[dict[str, bytes], dict[str, str]]:
         """New bytes by path, and why some files cannot have any."""
         contents: dict[str, bytes] = {}
         failed: dict[str, str] = {}
         edits: dict[str, list[Edit]] = defaultdict(list)
-        for attempt in attempts:
-            for edit in attempt.fix.edits:
+        for fix in fixes:
+            for edit in fix.edits:
                 edits[edit.path].append(edit)
         for path, here in edits.items():
             try:
