@@ -135,6 +135,7 @@ def command(
         closing=closing(checked),
         sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
+        anchors=news.anchors(checked.findings, left_out, format, place, config, jobs, cache),
     )
     write(render(report, format, screen), output_file)
     if output_file is not None:

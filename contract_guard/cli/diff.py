@@ -11,10 +11,11 @@ from contract_guard.cli import fixing, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.cli.progress import progress
+from contract_guard.findings import Finding
 from contract_guard.project.config import find_root, read_config
 from contract_guard.project.diff import Diffed, diff, diff_releases
 from contract_guard.project.places import is_release
-from contract_guard.report import Cache, Format, Report, Screen, Summary, render
+from contract_guard.report import Anchor, Cache, Format, Report, Screen, Summary, render
 
 if TYPE_CHECKING:
     from contract_guard.report.changes import Drift
@@ -163,7 +164,14 @@ def command(
         summary=not quiet,
     )
     seconds = round(time.perf_counter() - started, 3)
-    write(_rendered(diffed, format, screen, seconds), output_file)
+    anchors: dict[Finding, Anchor] = {}
+    if format == "sarif" and not (head is not None and is_release(base) and is_release(head)):
+        from contract_guard.project.anchors import of_diff
+
+        config, merge = read_config(place), not no_merge
+        changes = diffed.changes
+        anchors = of_diff(place, config, base, head, diffed.findings, changes, merge=merge)
+    write(_rendered(diffed, format, screen, seconds, anchors), output_file)
     if output_file is not None and not quiet:
         from contract_guard.report.changes import verdict
 
@@ -179,7 +187,13 @@ def command(
     return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN
 
 
-def _rendered(diffed: Diffed, format: Format, screen: Screen, seconds: float) -> str:
+def _rendered(
+    diffed: Diffed,
+    format: Format,
+    screen: Screen,
+    seconds: float,
+    anchors: dict[Finding, Anchor],
+) -> str:
     from contract_guard.report.changes import render_json, render_text, verdict
 
     if format in ("rich", "concise"):
@@ -204,6 +218,7 @@ def _rendered(diffed: Diffed, format: Format, screen: Screen, seconds: float) ->
         sources={},
         rules=load_rules(),
         verdict=verdict(_drift(diffed, seconds)),
+        anchors=anchors,
     )
     return render(report, format, screen)
 

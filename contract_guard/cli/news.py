@@ -15,6 +15,7 @@ from contract_guard.findings import Finding
 from contract_guard.project.baseline import Place, baseline_place, read_baseline, stale_entries
 from contract_guard.project.check import Checked
 from contract_guard.project.config import Config
+from contract_guard.report import Anchor, Format
 
 if TYPE_CHECKING:
     from contract_guard.project.against import Against
@@ -118,3 +119,20 @@ def only_new(
     count = len(checked.findings) - len(new)
     new = sorted((*new, *found), key=lambda finding: finding.sort_key)
     return msgspec.structs.replace(checked, findings=tuple(new), known=count)
+
+
+def anchors(
+    findings: Sequence[Finding],
+    left_out: LeftOut,
+    format: Format,
+    root: Path,
+    config: Config,
+    jobs: int | None,
+    cache_dir: Path | None,
+) -> dict[Finding, Anchor]:
+    """Where the change since the revision shows what it broke, for the one format that asks."""
+    if left_out.base is None or format != "sarif" or not findings:
+        return {}
+    from contract_guard.project.anchors import of_check
+
+    return of_check(root, config, left_out.base, findings, jobs=jobs, cache_dir=cache_dir)

@@ -46,12 +46,21 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     against: tuple[ReadAgainst, ...] = ()
 
 
+class Anchor(msgspec.Struct, frozen=True):
+    """A whole line of a change, at which a finding is shown; `end_column` is exclusive."""
+
+    path: str
+    line: int
+    end_column: int
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a format may show. `closing` is the line on tests at risk, `verdict` the
     last line, "" to count the findings for it.
 
     `sources` holds the lines of files of which lines are shown, for formats that show them.
-    `rules` are the rules by id, for their names and what they say of themselves.
+    `rules` are the rules by id, for their names and what they say of themselves. `anchors` are
+    places in a change that stand for those of findings on lines that did not change.
     """
 
     findings: tuple[Finding, ...]
@@ -59,6 +68,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     closing: str
     sources: Mapping[str, tuple[str, ...]]
     rules: Mapping[str, Rule]
+    anchors: Mapping[Finding, Anchor] = msgspec.field(default_factory=dict[Finding, Anchor])
     verdict: str = ""
 
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 from contract_guard import __version__
 from contract_guard.findings import Finding, Related, Severity
 from contract_guard.project.rules import Rule
-from contract_guard.report import Report, Screen
+from contract_guard.report import Anchor, Report, Screen
 from contract_guard.report.json_format import encode
 from contract_guard.report.listing import listed, worst_first
 from contract_guard.text import printable
@@ -32,7 +32,7 @@ def render(report: Report, screen: Screen) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, positions) for finding in kept],
+        "results": [_result(f, positions, report.anchors.get(f)) for f in kept],
         "properties": {"leftOut": len(findings) - len(kept)},
     }
     return encode({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -56,35 +56,48 @@ def _problem(severity: Severity) -> str:
     return "recommendation" if severity == "note" else severity
 
 
-def _result(finding: Finding, positions: dict[str, int]) -> dict[str, object]:
+def _result(
+    finding: Finding, positions: dict[str, int], anchor: Anchor | None
+) -> dict[str, object]:
     text = f"{finding.message}\n{finding.help}".strip()
+    related = finding.related
+    if anchor is None:
+        location = _location(
+            finding.path, finding.line, finding.column, finding.end_line, finding.end_column
+        )
+    else:
+        location = _location(anchor.path, anchor.line, 1, anchor.line, anchor.end_column)
+        place = f"{finding.path}:{finding.line}"
+        text = f"{place}: {text}"
+        here = Related(finding.path, finding.line, finding.end_line, "", "what no longer fits")
+        related = (here, *related)
     return {
         "ruleId": finding.rule,
         "ruleIndex": positions[finding.rule],
         "level": _LEVELS[finding.severity],
         "message": {"text": _message(text)},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": _artifact(finding.path),
-                    "region": {
-                        "startLine": finding.line,
-                        "startColumn": finding.column,
-                        "endLine": finding.end_line,
-                        "endColumn": finding.end_column,
-                    },
-                }
-            }
-        ],
-        "relatedLocations": [
-            _related(related, index) for index, related in enumerate(finding.related)
-        ],
+        "locations": [{"physicalLocation": location}],
+        "relatedLocations": [_related(place, index) for index, place in enumerate(related)],
         "partialFingerprints": {"contractGuard/v1": finding.fingerprint},
         "properties": {
             "symbol": finding.symbol,
             "impact": finding.impact,
             "test": finding.test,
             "testsLost": finding.tests_lost.count if finding.tests_lost else 0,
+        },
+    }
+
+
+def _location(
+    path: str, line: int, column: int, end_line: int, end_column: int
+) -> dict[str, object]:
+    return {
+        "artifactLocation": _artifact(path),
+        "region": {
+            "startLine": line,
+            "startColumn": column,
+            "endLine": end_line,
+            "endColumn": end_column,
         },
     }
 

@@ -1,8 +1,6 @@
 """`check --base` and `check --hook`: what a change brings, without a file that says so."""
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,59 +12,9 @@ TEST_MODULE = """\
 from gate.constants import OLD
 
 
-def test_old():
+def test_it():
     assert OLD
 """
-
-
-def commands(root: Path) -> Git:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    person = {
-        f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-
-    def git(*arguments: str, check: bool = True) -> str:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=root,
-            env=kept | person | settings,
-            check=check,
-            capture_output=True,
-            text=True,
-        ).stdout
-
-    return git
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a finding that everybody knows: tests/test_old.py imports a name that is
-    gone."""
-    root = tmp_path / "project"
-    for path, text in {
-        "pyproject.toml": "[tool.contract_guard]\n",
-        "gate/__init__.py": "",
-        "gate/constants.py": "BASE = 7\nPAD = 8\n",
-        "tests/test_old.py": TEST_MODULE,
-        "tests/test_pad.py": TEST_MODULE.replace("OLD", "PAD"),
-    }.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in ("GIT_INDEX_FILE", "PRE_COMMIT_FROM_REF"):
-        monkeypatch.delenv(name, raising=False)
-    git = commands(root)
-    git("init", "-q", "-b", "main")
-    git("add", "-A")
-    git("commit", "-qm", "one")
-    return root
-
-
-@pytest.fixture
-def git(project: Path) -> Git:
-    return commands(project)
 
 
 def remove_pad(project: Path) -> None:

@@ -252,6 +252,7 @@ def test_json_is_the_documented_form() -> None:
         "seconds": 0.25,
         "cache": {"hits": 8, "misses": 1},
         "known": 0,
+        "against": [],
     }
 
 
