@@ -9,7 +9,13 @@ import click
 from contract_guard.cli import against as against_options
 from contract_guard.cli import fixing, news, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
-from contract_guard.cli.output import check_writable, screen_width, wants_color, write
+from contract_guard.cli.output import (
+    check_writable,
+    screen_width,
+    wants_color,
+    write,
+    write_step_summary,
+)
 from contract_guard.cli.progress import progress
 from contract_guard.cli.statistics import statistics_text
 from contract_guard.findings import SEVERITIES, Severity
@@ -138,6 +144,8 @@ def command(
         anchors=news.anchors(checked.findings, left_out, format, place, config, jobs, cache),
     )
     write(render(report, format, screen), output_file)
+    if format == "github":
+        write_step_summary(report, screen)
     if output_file is not None:
         for line in last_lines(report, screen):
             click.echo(line, err=True)

@@ -9,7 +9,13 @@ import click
 
 from contract_guard.cli import fixing, options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
-from contract_guard.cli.output import check_writable, screen_width, wants_color, write
+from contract_guard.cli.output import (
+    check_writable,
+    screen_width,
+    wants_color,
+    write,
+    write_step_summary,
+)
 from contract_guard.cli.progress import progress
 from contract_guard.findings import Finding
 from contract_guard.project.config import find_root, read_config
@@ -220,6 +226,8 @@ def _rendered(
         verdict=verdict(_drift(diffed, seconds)),
         anchors=anchors,
     )
+    if format == "github":
+        write_step_summary(report, screen)
     return render(report, format, screen)
 
 

@@ -3,11 +3,14 @@
 import os
 import shutil
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from contract_guard.cli.errors import UserError
+
+if TYPE_CHECKING:
+    from contract_guard.report import Report, Screen
 
 # Wide enough for most source lines, where nothing tells how wide the reader's window is.
 _WIDTH_WITHOUT_TERMINAL = 100
@@ -62,6 +65,23 @@ def write(text: str, path: Path | None) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_step_summary(report: "Report", screen: "Screen") -> None:
+    """What GitHub Actions shows as the page of the step, where it asks for one.
+
+    Raises UserError where it cannot be written.
+    """
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    from contract_guard.report.step_summary import render
+
+    try:
+        with Path(place).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(render(report, screen))
+    except OSError as error:
+        raise UserError(f"GITHUB_STEP_SUMMARY: cannot be written: {error.strerror}") from None
 
 
 def _is_device(path: Path) -> bool:
