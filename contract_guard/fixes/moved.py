@@ -102,6 +102,7 @@ def _keeps_its_name(file: File, statement: ast.stmt, old: str, new: str) -> bool
         home is None
         or home.bound.get(old, 0) > 1
         or not names.is_free(new)
+        or names.is_ambiguous(old)
         or file.path.endswith("__init__.py")
         or old in (file.facts.exports or ())
     )

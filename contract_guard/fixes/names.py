@@ -68,6 +68,15 @@ class Names:
         found = [n for n, scope in self._names if n.id == name and scope.home(name) is home]
         return sorted(found, key=lambda n: (n.lineno, n.col_offset))
 
+    def is_ambiguous(self, name: str) -> bool:
+        """Whether a class body both binds and reads `name`: which of two it reads there depends on
+        what has run (`name = name`)."""
+        return any(
+            n.id == name and isinstance(n.ctx, ast.Load) and name in scope.bound
+            for n, scope in self._names
+            if isinstance(scope.node, ast.ClassDef)
+        )
+
     def annotations(self, home: Scope) -> list[ast.Constant]:
         """Annotations in quotes whose names are looked up through `home`."""
         return [text for text, scope in self._annotations if home in _outward(scope)]

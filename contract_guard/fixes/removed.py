@@ -73,7 +73,7 @@ def removed_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     symbol = survivor(knowledge, finding.symbol)
     statement = file.statement(imp)
     home = file.names.scope_at(statement).home(imp.bound)
-    if home is None or home.bound.get(imp.bound, 0) > 1:
+    if home is None or home.bound.get(imp.bound, 0) > 1 or file.names.is_ambiguous(imp.bound):
         raise CannotFix(f"something else binds `{imp.bound}` in this file as well")
     if imp.bound in (file.facts.exports or ()):
         raise CannotFix(f"`__all__` lists `{imp.bound}`")

@@ -21,7 +21,7 @@ def single_home(registry: Registry, symbol: str) -> str | None:
         and other.name.partition(".")[0] == top
         and other.name != module
         and (other.tree or not registry.layout.is_test(other.path))
-        and any(binding.kind in _DEFINING for binding in other.bindings[name])
+        and any(b.kind in _DEFINING and b.value != "None" for b in other.bindings[name])
     }
     if len(homes) != 1:
         return None

@@ -38,8 +38,9 @@ class Fixed:
 Fix = Callable[..., Fixed]
 
 
-@pytest.fixture(name="fix")
+@pytest.fixture(name="fix", scope="session")
 def _fix() -> Fix:
+    """Of the session, so that Hypothesis may ask it for many examples of one test."""
     return fix
 
 
