@@ -206,6 +206,10 @@ def _rendered(
         return render_text(_drift(diffed, seconds), screen)
     if format == "json":
         return render_json(_drift(diffed, seconds))
+    if format == "nodeids":
+        from contract_guard.report import affected_tests
+
+        return affected_tests.render(diffed.changes, diffed.findings)
     from contract_guard.project.rules import load_rules
 
     report = Report(
