@@ -21,7 +21,13 @@ from contract_guard.errors import UserError
 
 _REFERENCES = ("refs", "packed-refs", "reftable", "logs", "shallow")
 _PSEUDO_REFERENCES = ("HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD")
-_QUESTIONS = ("--git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+_QUESTIONS = (
+    "--git-dir",
+    "--git-common-dir",
+    "--show-object-format",
+    "--is-inside-work-tree",
+    "--show-prefix",
+)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _SYMLINK, _SUBMODULE = "120000", "160000"
 
@@ -31,6 +37,13 @@ class Blob(NamedTuple):
 
     path: str
     oid: str
+
+
+class GitTree(NamedTuple):
+    """`outside` are the paths of links that lead out of the folder."""
+
+    files: list[Blob]
+    outside: list[str]
 
 
 class Commit(NamedTuple):
@@ -53,7 +66,8 @@ class Repository(AbstractContextManager["Repository"]):
     """The repository that holds `folder`. Use as a context manager: it owns a temporary folder.
 
     `own` is its git directory. `prefix` is the place of `folder` below the top of the work tree,
-    "" or "sub/dir/". Paths given and returned are relative to `folder`.
+    "" or "sub/dir/". Paths given and returned are relative to `folder`. `has_work_tree` is false in
+    a bare repository.
 
     Raises UserError where there is no git, or `folder` is in no repository.
     """
@@ -65,8 +79,10 @@ class Repository(AbstractContextManager["Repository"]):
             environment=_environment(),
             failure=f"{folder}: not in a git repository",
         )
-        own, common, object_format, prefix = (*answer.split("\n"), "", "")[:4]
+        own, common, object_format, inside, prefix = (*answer.split("\n"), "", "")[:5]
         self.prefix = prefix
+        self.has_work_tree = inside == "true"
+        self._is_partial = any(Path(common, "objects", "pack").glob("*.promisor"))
         self.own = Path(own).resolve()
         self._scratch = tempfile.TemporaryDirectory(prefix="contract-guard-")
         borrow(Path(own), Path(common), object_format, Path(self._scratch.name))
@@ -134,21 +150,37 @@ class Repository(AbstractContextManager["Repository"]):
         return [Hunk(*(int(n) if n is not None else 1 for n in found)) for found in numbers]
 
     def files(self, commit: str) -> list[Blob]:
-        """All regular files of a commit, below the folder; symbolic links and submodules are
-        left out. Paths that are not UTF-8 carry surrogates, as `os.fsdecode` gives them."""
+        """All regular files of a commit, below the folder, with those that symbolic links lead to;
+        submodules are left out. Paths that are not UTF-8 carry surrogates, as `os.fsdecode` gives
+        them."""
+        return self.tree(commit).files
+
+    def tree(self, commit: str) -> "GitTree":
+        """The same, with the links that lead out of the folder."""
         listing = self._git(
             ["ls-tree", "-r", "-z", "--full-tree", commit]
             + (["--", self.prefix] if self.prefix else []),
             failure=f"cannot read the tree of {commit}",
         )
         blobs: list[Blob] = []
+        links: list[Blob] = []
         for entry in listing.split("\0"):
             head, tab, path = entry.partition("\t")
             if tab:
                 mode, _, oid = head.split(" ")
-                if mode not in {_SYMLINK, _SUBMODULE}:
-                    blobs.append(Blob(path[len(self.prefix) :], oid))
-        return blobs
+                if mode != _SUBMODULE:
+                    list_ = links if mode == _SYMLINK else blobs
+                    list_.append(Blob(path[len(self.prefix) :], oid))
+        if not links:
+            return GitTree(blobs, [])
+        from contract_guard.project.git_links import follow_links
+
+        texts = [os.fsdecode(text) for _, text in self.read([link.oid for link in links])]
+        targets = {link.path: text for link, text in zip(links, texts, strict=True)}
+        linked = follow_links(dict(blobs), targets)
+        return GitTree(
+            sorted(blobs + [Blob(*each) for each in linked.files.items()]), linked.outside
+        )
 
     def blob(self, commit: str, path: str) -> str | None:
         """The oid of one file of a commit, None where it has none of that path."""
@@ -238,12 +270,14 @@ class Repository(AbstractContextManager["Repository"]):
             data = stream.read(int(header[2]) + 1)
             if len(data) == int(header[2]) + 1:
                 return data[:-1]
-        if header[1:] == [b"missing"]:
+        if header[1:] == [b"missing"] and self._is_partial:
             raise UserError(
-                f"object {oid} is not in this clone; fetch what is missing with:"
-                f" git -C {self._folder} diff --stat BASE HEAD"
+                f"object {oid} is not in this partial clone; fetch what is missing with:"
+                f" git -C {self._folder} fetch --refetch --no-filter"
             )
-        raise UserError(f"object {oid} cannot be read; `git fsck` says what is broken")
+        raise UserError(
+            f"object {oid} is missing or damaged; `git -C {self._folder} fsck` says what is broken"
+        )
 
     def _git(self, arguments: list[str], *, failure: str, allow: tuple[int, ...] = ()) -> str:
         return self._ask(arguments, environment=self._environment, failure=failure, allow=allow)

@@ -29,7 +29,7 @@ from contract_guard.project.discovery import (
     list_for,
 )
 from contract_guard.project.encoding import decode
-from contract_guard.project.git_objects import Blob, Repository
+from contract_guard.project.git_objects import Blob, GitTree, Repository
 from contract_guard.project.ignore import exclude_spec
 from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
 
@@ -46,8 +46,8 @@ class Revisions:
     a pull request shows it; without, the two are compared as they stand. Use as a context
     manager.
 
-    Raises UserError for a revision that is none, and with `merge` where there is no common
-    ancestor.
+    Raises UserError for a revision that is none, with `merge` where there is no common ancestor,
+    and without `head` where there is no working tree.
     """
 
     def __init__(
@@ -70,6 +70,8 @@ class Revisions:
         self._exits = ExitStack()
         self.repository = self._exits.enter_context(Repository(root))
         try:
+            if head is None and not self.repository.has_work_tree:
+                raise UserError(f"{root}: no working tree here: name both revisions")
             self.base = self.repository.resolve(base)
             self.head = self.repository.resolve(head or "HEAD")
             ancestor = self.repository.merge_base(self.base, self.head) if merge else self.base
@@ -109,7 +111,7 @@ class Revisions:
         if not self.is_working_tree and self.head not in commits:
             commits.append(self.head)
         listings = {
-            commit: _listing(self.repository.files(commit), self._config.exclude)
+            commit: _listing(self.repository.tree(commit), self._config.exclude)
             for commit in commits
         }
         with Cache(self._cache_dir) as cache:
@@ -223,15 +225,15 @@ class _Listing(NamedTuple):
     oids: dict[str, str]
 
 
-def _listing(blobs: Sequence[Blob], exclude: Sequence[str]) -> _Listing:
+def _listing(tree: GitTree, exclude: Sequence[str]) -> _Listing:
     """What `discovery.discover` would find in a checkout of it."""
     spec = exclude_spec(exclude)
     found = Found([], [], [], [])
     oids: dict[str, str] = {}
     environments = tuple(
-        path.rpartition("/")[0] + "/" for path, _ in blobs if path.endswith("/pyvenv.cfg")
+        path.rpartition("/")[0] + "/" for path, _ in tree.files if path.endswith("/pyvenv.cfg")
     )
-    for path, oid in blobs:
+    for path, oid in tree.files:
         *directories, name = path.split("/")
         list_ = list_for(found, name)
         if list_ is None and path not in SOURCES:
@@ -243,4 +245,6 @@ def _listing(blobs: Sequence[Blob], exclude: Sequence[str]) -> _Listing:
         oids[path] = oid
         if list_ is not None:
             list_.append(FoundFile(path, 0, 0, 0, 0))
+    # A module may well be there in a checkout.
+    found.compiled.extend(FoundFile(path, 0, 0, 0, 0) for path in tree.outside if is_text(path))
     return _Listing(found, oids)
