@@ -7,6 +7,7 @@ import click
 
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
+from contract_guard.gates.worker import SEARCH
 from contract_guard.project import gate_runs
 from contract_guard.project.gate_files import gate_root
 
@@ -58,6 +59,14 @@ def command() -> None:
     metavar="SECONDS",
     help="Give a gate up after so long without a sign of life.",
 )
+@click.option(
+    "--search-seconds",
+    type=click.FloatRange(min=1),
+    default=SEARCH,
+    show_default=True,
+    metavar="SECONDS",
+    help="End the search of a gate after so long and report what it has.",
+)
 @click.option("--no-evidence", is_flag=True, help="Leave contracts.evidence.jsonl as it is.")
 @click.option("--details", is_flag=True, help="Also show properties, and drift as plain torch.")
 @_require
@@ -74,6 +83,7 @@ def run(
     versus: str | None,
     with_compile: bool,
     hang_after: float,
+    search_seconds: float,
     no_evidence: bool,
     details: bool,
     require: str | None,
@@ -98,6 +108,7 @@ def run(
         replay=replay,
         versus=versus,
         with_compile=with_compile,
+        search_seconds=search_seconds,
     )
     for warning in plan.warnings:
         say(f"warning: {warning}")

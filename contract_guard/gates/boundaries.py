@@ -8,6 +8,12 @@ from contract_guard.mirrors.model import Const, OracleSlice
 
 # Smaller numbers in a source file are sizes, dimensions and counts far more often than ids.
 SMALLEST_ID = 256
+# Larger ones are seeds, masks and limits: no vocabulary is that large.
+MOST_IDS = 1 << 20
+# Every id is tried once up to so many; of larger vocabularies only the beginning, and what is near
+# a boundary.
+MOST_SWEPT = 1 << 18
+AROUND = 64
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "isin", "in", "not_in", "between"})
 
 
@@ -30,8 +36,8 @@ def of_slice(mirror: OracleSlice) -> set[int]:
 
 
 def of_sources(texts: Iterable[str]) -> set[int]:
-    """Integers of at least `SMALLEST_ID` in comparisons and in module-level constants. A
-    text that that is no Python counts for nothing."""
+    """Integers from `SMALLEST_ID` to `MOST_IDS` in comparisons and in module-level constants. A
+    text that is no Python counts for nothing."""
     found: set[int] = set()
     for text in texts:
         try:
@@ -44,12 +50,20 @@ def of_sources(texts: Iterable[str]) -> set[int]:
             for node in ast.walk(place):
                 if isinstance(node, ast.Constant) and type(node.value) is int:
                     found.add(node.value)
-    return {value for value in found if SMALLEST_ID <= value < 2**31}
+    return {value for value in found if SMALLEST_ID <= value < MOST_IDS}
 
 
 def gathered(spec: GateSpec, mirror: OracleSlice | None) -> tuple[int, ...]:
     """Those that the spec and the mirror name, in order."""
     return tuple(sorted(of_spec(spec) | (of_slice(mirror) if mirror is not None else set())))
+
+
+def swept(boundaries: tuple[int, ...], vocabulary: int) -> tuple[tuple[int, int], ...]:
+    """Ranges of ids (first, count) that are tried one by one."""
+    if vocabulary <= MOST_SWEPT:
+        return ((0, vocabulary),)
+    beyond = [max(0, b - AROUND) for b in boundaries if b >= MOST_SWEPT]
+    return ((0, MOST_SWEPT), *((first, 2 * AROUND) for first in beyond))
 
 
 def neutral(boundaries: tuple[int, ...], vocabulary: int) -> int:

@@ -31,6 +31,24 @@ def usable(device: str) -> str | None:
     return None
 
 
+def is_alive(device: str) -> bool:
+    """Whether the device still answers in this process: some faults of a kernel end its context."""
+    if not device.startswith("cuda"):
+        return True
+    try:
+        torch.cuda.synchronize(device)
+        torch.ones(1, device=device).sum().item()
+    except RuntimeError:
+        return False
+    return True
+
+
+def settle(device: str) -> None:
+    """Waits for the device, so that a fault shows where it was made. Raises RuntimeError."""
+    if device.startswith("cuda"):
+        torch.cuda.synchronize(device)
+
+
 def clear_error(device: torch.device) -> None:
     """CUDA tells of a launch that it refused again at the next call, of whatever kind: make one."""
     if device.type == "cuda":

@@ -8,12 +8,12 @@ evaluated.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
 from contract_guard.gates.operations import MAKERS, OPERATIONS, CannotLift
-from contract_guard.mirrors.model import UNRESOLVED, Const, OracleSlice, Reference
+from contract_guard.mirrors.model import UNRESOLVED, Const, Op, OracleSlice, Reference
 
 # A test's own tensors are small; a slice that asks for more than this does not describe a gate.
 MOST_ELEMENTS = 1 << 30
@@ -37,7 +37,7 @@ def interpret(
         (value.device for value in inputs.values() if isinstance(value, torch.Tensor)),
         torch.device("cpu"),
     )
-    machine = _Machine(mirror, inputs, symbols, device)
+    machine = Machine(mirror.ops, inputs, symbols, device)
     roots = dict(mirror.outputs)
     missing = [name for name in outputs if name not in roots]
     if missing:
@@ -67,15 +67,17 @@ def needed_inputs(mirror: OracleSlice, outputs: tuple[str, ...]) -> tuple[str, .
     return tuple(sorted(found))
 
 
-class _Machine:
+class Machine:
+    """Evaluates operations on demand, each once. `function` tells what an operation runs."""
+
     def __init__(
         self,
-        mirror: OracleSlice,
+        ops: Sequence[Op],
         inputs: Mapping[str, object],
         symbols: Callable[[str], object],
         device: torch.device,
     ) -> None:
-        self.mirror, self.inputs, self.symbols, self.device = mirror, inputs, symbols, device
+        self.ops, self.inputs, self.symbols, self.device = ops, inputs, symbols, device
         self.done: dict[int, object] = {}
 
     def value(self, reference: Reference) -> object:
@@ -85,7 +87,7 @@ class _Machine:
         todo = [reference]
         while todo:
             index = todo[-1]
-            op = self.mirror.ops[index]
+            op = self.ops[index]
             if index in self.done:
                 todo.pop()
                 continue
@@ -110,6 +112,10 @@ class _Machine:
             self.done[index] = self._apply(index)
         return self.done[reference]
 
+    def function(self, index: int) -> Callable[..., object] | None:
+        """What runs for an operation, None where it is not interpreted."""
+        return OPERATIONS.get(self.ops[index].name)
+
     def _known(self, reference: Reference) -> object:
         return self.done[reference] if isinstance(reference, int) else self._leaf(reference)
 
@@ -129,8 +135,8 @@ class _Machine:
         return self.symbols(symbol)
 
     def _apply(self, index: int) -> object:
-        op = self.mirror.ops[index]
-        function = OPERATIONS.get(op.name)
+        op = self.ops[index]
+        function = self.function(index)
         where = f" at line {op.line}" if op.line else ""
         if function is None:
             raise CannotLift(f"cannot be lifted: {op.name}{where}")

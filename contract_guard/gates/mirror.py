@@ -4,7 +4,6 @@ outputs are expert ids and which are weights."""
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
-import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 import torch
 
+from contract_guard.gates.constants import production_constant
 from contract_guard.gates.interpret import CannotLift, interpret, needed_inputs
 from contract_guard.gates.model import Gate, GateInputs, GateOutput
 from contract_guard.gates.settings import Mirror
@@ -139,6 +139,25 @@ def with_given_results(mirror: OracleSlice, said: Mapping[str, object]) -> Oracl
     return replace(mirror, inputs=(*mirror.inputs, *names), ops=ops, outputs=outputs)
 
 
+def with_values(mirror: OracleSlice, symbols: Mapping[str, object]) -> OracleSlice:
+    """The slice with the values of these production constants in place."""
+
+    def known(reference: Reference) -> Reference:
+        if isinstance(reference, Const) and reference.value is UNRESOLVED:
+            return replace(reference, value=symbols.get(reference.symbol or "", UNRESOLVED))
+        return reference
+
+    ops = tuple(
+        replace(
+            op,
+            arguments=tuple(known(value) for value in op.arguments),
+            keywords=tuple((key, known(value)) for key, value in op.keywords),
+        )
+        for op in mirror.ops
+    )
+    return replace(mirror, ops=ops)
+
+
 def bind(
     name: str,
     mirror: OracleSlice,
@@ -154,32 +173,20 @@ def bind(
     if unbound:
         raise CannotLift(f"nothing is bound to {', '.join(unbound)}")
 
-    def symbol(path: str) -> object:
-        if path in bound:
-            return bound[path]
-        return production_constant(path)
+    # Known before the run: a value that cannot be had, or takes an import, is no case's doing.
+    symbols = {
+        path: bound[path] if path in bound else production_constant(path)
+        for path in needed_inputs(mirror, tuple(outputs.values()))
+        if ":" in path
+    }
+    mirror = with_values(mirror, symbols)
 
     def run(gate: Gate, inputs: GateInputs) -> GateOutput:
         values = {key: _value(role, gate, inputs) for key, role in bound.items() if ":" not in key}
-        results = interpret(mirror, values, symbol, tuple(outputs.values()))
+        results = interpret(mirror, values, symbols.__getitem__, tuple(outputs.values()))
         return _dense(gate, results, outputs)
 
     return Mirror(name, run, mirror)
-
-
-def production_constant(path: str) -> object:
-    """The value of `package.module:NAME`, imported: a number, a string or a tuple of these.
-    Raises CannotLift."""
-    module, _, name = path.partition(":")
-    try:
-        value: object = importlib.import_module(module)
-        for part in name.split("."):
-            value = getattr(value, part)
-    except Exception as error:
-        raise CannotLift(f"{path} is not to be had: {type(error).__name__}: {error}") from error
-    if isinstance(value, int | float | str | tuple):
-        return cast("object", value)
-    raise CannotLift(f"{path} is a {type(value).__name__}, not a constant")
 
 
 def _value(role: object, gate: Gate, inputs: GateInputs) -> object:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from contract_guard.gates.case import Case
-from contract_guard.gates.device import device_name, plain_numerics, usable
+from contract_guard.gates.device import plain_numerics, usable
 from contract_guard.gates.model import CannotBuild, GateAdapter, GateRun, Verdict
 from contract_guard.gates.session import Session
 from contract_guard.gates.settings import Mirror, Progress, Settings
@@ -49,19 +49,4 @@ def run_gate(
         except CannotBuild as error:
             return nothing("unverified", str(error))
         session.explore(replay, only_replay)
-        buckets = session.buckets()
-    seconds = time.monotonic() - started
-    return GateRun(
-        gate=adapter.name,
-        mirror=mirror.name if mirror else None,
-        verdict=session.verdict(),
-        device=device_name(settings.device),
-        cases=session.cases,
-        rows=session.rows,
-        seconds=seconds,
-        rows_per_second=session.rows / max(seconds, 1e-9),
-        excused=session.excused / max(session.ordinary, 1),
-        buckets=buckets,
-        reason=session.reason(),
-        properties=session.statuses(),
-    )
+        return session.finished()

@@ -1,9 +1,9 @@
 """How much of a gate is run, what it is compared with, and how far a run is."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
-from contract_guard.gates.model import Gate, GateInputs, GateOutput
+from contract_guard.gates.model import Gate, GateInputs, GateOutput, GateRun
 from contract_guard.mirrors.model import OracleSlice
 
 GPU_ROWS, CPU_ROWS = 1_000_000, 20_000
@@ -14,8 +14,10 @@ PROPERTY_ROWS = 10_000
 class Settings:
     """`rows` are for gate = oracle, `property_rows` for each other property; a batch has at most
     `tokens` rows and T x max(H, E) `elements`; `sweep` runs every token id once, where the gate
-    takes ids; `tolerance` multiplies the error bound; `shrink_seconds` is for each cause of
-    drift."""
+    takes ids; `tolerance` multiplies the error bound. The search ends after `search_seconds`
+    whatever rows are left; `shrink_seconds` is for each cause of drift, `all_shrink_seconds` for
+    all of them. Properties in `without` are not tried: they ended in a fault before, for the
+    reason given."""
 
     device: str = "cpu"
     rows: int = CPU_ROWS
@@ -27,7 +29,10 @@ class Settings:
     compile: bool = False
     sweep: bool = True
     tolerance: float = 1.0
+    search_seconds: float = 300.0
     shrink_seconds: float = 2.0
+    all_shrink_seconds: float = 30.0
+    without: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def settings_for(
@@ -57,8 +62,12 @@ class Mirror:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands: rows and causes of drift so far."""
+    """Where a run stands: rows and causes of drift so far, the property that is being tried with
+    the command that runs its case again, and all that could be reported if it ended here."""
 
     gate: str
     rows: int
     drifts: int
+    property: str | None = None
+    replay: str | None = None
+    so_far: Callable[[], GateRun] | None = field(default=None, compare=False)

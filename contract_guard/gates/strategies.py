@@ -125,11 +125,11 @@ def corners(
     available: tuple[GateShape, ...],
     elements: int,
     most_tokens: int,
-    vocabulary: int | None,
+    swept: tuple[tuple[int, int], ...],
     seed: int,
 ) -> Iterator[Case]:
     """Cases that every run has: one token, all kinds of rows with each kind of weights and of
-    bias, every shape, and, with a `vocabulary`, every token id once on the smallest shape."""
+    bias, every shape, and every token id of the ranges `swept` once on the smallest shape."""
     first = available[0]
     yield Case(first, 1, seed)
     for turn in range(max(len(available), len(WEIGHT_KINDS), len(BIAS_KINDS))):
@@ -143,7 +143,7 @@ def corners(
             bias=BIAS_KINDS[(turn + 1) % len(BIAS_KINDS)],
             ids="boundary",
         )
-    if vocabulary is not None:
-        tokens = batch_size(first, elements, most_tokens)
-        for start in range(0, vocabulary, tokens):
+    for first_id, count in swept:
+        tokens = min(batch_size(first, elements, most_tokens), count)
+        for start in range(first_id, first_id + count, tokens):
             yield Case(first, tokens, seed, bias="normal", ids="sweep", first_id=start)

@@ -1,22 +1,27 @@
 """Runs gates in a process of its own: jobs come in as JSON lines, progress and results go out.
 
 A gate may hang, crash its process or poison its CUDA context; the process that asked for the run
-outlives it. Started as `python -m contract_guard.gates.worker`.
+outlives it, and knows what there was to report until then. Started as
+`python -m contract_guard.gates.worker`. SIGUSR1 makes it write where it is to standard error.
 """
 
+import faulthandler
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from contract_guard.gates.model import GateRun
 
-# Progress is told at most so often, in seconds.
-PAUSE = 0.2
+# Seconds for the search of one gate.
+SEARCH = 300.0
+# Progress is told at most so often, in seconds, and all that could be reported now less often.
+PAUSE, PAUSE_SO_FAR = 0.2, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Job:
     """One gate to run: `binding` is its table of the configuration if it has one, `mirror` the
     lifted expectation as text, `bind` and `expects` what the configuration says of it. `options`
     keep options of the gate at one value. `versus` is another gate to compare with, `kept` are
-    replay tokens to begin with."""
+    replay tokens to begin with, `without` properties that ended in a fault before."""
 
     gate: str
     device: str
@@ -43,6 +48,8 @@ class Job:
     boundaries: tuple[int, ...] = ()
     kept: tuple[str, ...] = ()
     only_kept: bool = False
+    search_seconds: float = SEARCH
+    without: Mapping[str, str] = field(default_factory=dict[str, str])
     paths: tuple[str, ...] = ()
 
 
@@ -61,15 +68,33 @@ def run_job(job: Job, tell: "IO[str] | None" = None) -> "GateRun":
     for path in reversed(job.paths):
         if path not in sys.path:
             sys.path.insert(0, path)
-    settings = settings_for(job.device, job.rows, job.seed, job.compile, job.tolerance)
-    last = 0.0
+    settings = replace(
+        settings_for(job.device, job.rows, job.seed, job.compile, job.tolerance),
+        search_seconds=job.search_seconds,
+        without=job.without,
+    )
+    last = last_so_far = 0.0
+    trying: str | None = None
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last
+        nonlocal last, last_so_far, trying
         now = time.monotonic()
-        if tell is not None and now - last >= PAUSE:
-            last = now
-            _say(tell, {"progress": asdict(progress)})
+        # What is being tried must be known before it ends the process.
+        if tell is None or (now - last < PAUSE and progress.property == trying):
+            return
+        last, trying = now, progress.property
+        said: dict[str, object] = {
+            "gate": progress.gate,
+            "rows": progress.rows,
+            "drifts": progress.drifts,
+            "property": trying,
+            "replay": progress.replay,
+        }
+        record: dict[str, object] = {"progress": said}
+        if progress.so_far is not None and now - last_so_far >= PAUSE_SO_FAR:
+            last_so_far = now
+            record["so_far"] = asdict(progress.so_far())
+        _say(tell, record)
 
     try:
         adapter = with_options(configured(job.gate, job.binding), job.options)
@@ -104,6 +129,8 @@ def main() -> None:
     # Libraries print; the pipe that results go through must be ours alone.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=False)
     for line in sys.stdin:
         run = run_job(job_from(json.loads(line)), out)
         _say(out, {"run": asdict(run)})

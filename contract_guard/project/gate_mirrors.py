@@ -116,21 +116,14 @@ def mirror_report(
 def static_constant(root: Path, symbol: str) -> object:
     """The value of `package.module:NAME`, read from its module-level assignment below the root or
     its `src`. Raises LookupError."""
+    from contract_guard.gates.constants import assigned
+
     module, _, name = symbol.partition(":")
     for place in (root, root / "src"):
         base = place.joinpath(*module.split("."))
         for path in (base.with_suffix(".py"), base / "__init__.py"):
-            if not path.is_file():
-                continue
-            for node in ast.parse(read_text(path)).body:
-                if isinstance(node, ast.Assign):
-                    names = [t.id for t in node.targets if isinstance(t, ast.Name)]
-                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                    names = [node.target.id]
-                else:
-                    continue
-                if name in names and isinstance(node.value, ast.Constant):
-                    return node.value.value
+            if path.is_file():
+                return assigned(read_text(path), name)
     raise LookupError(symbol)
 
 

@@ -20,7 +20,7 @@ from contract_guard.gates.case import BadToken, decode
 from contract_guard.gates.evidence import Requirement, Status, Target
 from contract_guard.gates.model import CannotBuild, GateAdapter, GateRun
 from contract_guard.gates.overrides import configured
-from contract_guard.gates.worker import Job
+from contract_guard.gates.worker import SEARCH, Job
 from contract_guard.project import gate_files, gate_workers
 from contract_guard.project.gate_mirrors import LiftedMirror, lifted_mirror
 
@@ -103,6 +103,7 @@ def plan(
     replay: str | None = None,
     versus: str | None = None,
     with_compile: bool = False,
+    search_seconds: float = SEARCH,
 ) -> Plan:
     """The jobs for the gates named, or for those of the configuration. Raises UserError."""
     wanted = _wanted(root, names)
@@ -153,6 +154,7 @@ def plan(
                 boundaries=tuple(sorted(of_sources(texts))[-MOST_BOUNDARIES:]),
                 kept=(replay,) if replay else gate_files.kept_tokens(root, entry.gate),
                 only_kept=replay is not None,
+                search_seconds=search_seconds,
                 paths=paths,
             )
         )

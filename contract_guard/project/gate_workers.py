@@ -3,6 +3,8 @@
 import json
 import os
 import queue
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -21,6 +23,8 @@ from contract_guard.gates.worker import Job
 PATIENCE = 120.0
 # Starting a worker imports torch and, for some gates, transformers.
 START = 180.0
+# Seconds for a process that hangs to say where.
+ANSWER = 1.0
 
 Progress = Callable[[Mapping[str, object]], None]
 
@@ -40,24 +44,22 @@ def run_jobs(
     lock = threading.Lock()
 
     def serve(device: str) -> None:
-        worker: _Worker | None = None
-        while True:
-            with lock:
-                if not waiting:
-                    break
-                index, job = waiting.popleft()
-            job = replace(job, device=device)
-            if worker is None:
-                worker = _Worker()
-            run, alive = worker.run(
-                job, patience, lambda record, index=index: events.put(("progress", index, record))
-            )
-            if not alive:
-                worker = None
-            events.put(("run", index, (job, run)))
-        if worker is not None:
-            worker.stop()
-        events.put(("end", 0, None))
+        workers = _Workers(patience)
+        try:
+            while True:
+                with lock:
+                    if not waiting:
+                        break
+                    index, job = waiting.popleft()
+                job = replace(job, device=device)
+
+                def told(record: Mapping[str, object], index: int = index) -> None:
+                    events.put(("progress", index, record))
+
+                events.put(("run", index, (job, workers.run(job, told))))
+        finally:
+            workers.stop()
+            events.put(("end", 0, None))
 
     threads = [threading.Thread(target=serve, args=(device,), daemon=True) for device in devices]
     for thread in threads:
@@ -80,6 +82,35 @@ def run_jobs(
     return [results[index] for index in sorted(results)]
 
 
+class _Workers:
+    """One process after another: a fresh one where the last is of no more use."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self.worker: _Worker | None = None
+
+    def run(self, job: Job, on_progress: Progress) -> GateRun:
+        """The run of a job. Where the trial of a property takes the process with it, the rest of
+        the gate is run without that property; the verdict stays an error."""
+        faults: tuple[Bucket, ...] = ()
+        while True:
+            if self.worker is None or not self.worker.alive:
+                self.worker = _Worker()
+            run, broken = self.worker.run(job, self.patience, on_progress)
+            run = replace(run, buckets=run.buckets + faults)
+            ended = [b for b in run.buckets if broken and b.label.startswith(f"{broken}: ")]
+            if broken is None or broken in job.without or not ended:
+                return run
+            faults = (*faults, ended[0])
+            reason = ended[0].label.removeprefix(f"{broken}: ")
+            job = replace(job, without={**job.without, broken: reason})
+
+    def stop(self) -> None:
+        """Ends the process that is there, if one is."""
+        if self.worker is not None and self.worker.alive:
+            self.worker.stop()
+
+
 class _Worker:
     """One process. Not safe to share between threads."""
 
@@ -95,7 +126,7 @@ class _Worker:
             env=_environment(),
         )
         self.lines: queue.Queue[str | None] = queue.Queue()
-        self.fresh = True
+        self.fresh = self.alive = True
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -105,55 +136,66 @@ class _Worker:
             self.lines.put(line)
         self.lines.put(None)
 
-    def run(self, job: Job, patience: float, on_progress: Progress) -> tuple[GateRun, bool]:
-        """The run, and whether the process is still of use."""
+    def run(self, job: Job, patience: float, on_progress: Progress) -> tuple[GateRun, str | None]:
+        """The run, and the property whose trial ended it early, if one did. `alive` says
+        afterwards whether the process is still of use."""
         started = time.monotonic()
         wait = patience + (START if self.fresh else 0.0)
         self.fresh = False
+        last = _Last(job, started)
         try:
             assert self.process.stdin is not None
             self.process.stdin.write(json.dumps(asdict(job)) + "\n")
             self.process.stdin.flush()
         except OSError:
-            return self._failed(job, f"the process ended: {self._last_words()}", started), False
+            return last.ended(f"the process ended: {self._last_words()}"), None
         while True:
             try:
                 line = self.lines.get(timeout=wait)
             except queue.Empty:
+                place = self._place()
                 self.stop()
-                return self._failed(job, f"hangs: no answer for {wait:.0f} s", started), False
+                return last.ended(f"hangs: no answer for {wait:.0f} s{place}"), last.property
             if line is None:
-                said = self._last_words()
-                return self._failed(job, f"the process ended: {said}", started), False
+                return last.ended(f"the process ended: {self._last_words()}"), last.property
             record = cast("dict[str, Any]", json.loads(line))
             wait = patience
             if "progress" in record:
+                last.see(record)
                 on_progress(record["progress"])
             else:
                 run = run_from(record["run"])
+                if run.verdict != "error":
+                    return run, None
                 # After a fault on the device nothing in that process can be trusted.
-                alive = not (run.verdict == "error" and job.device.startswith("cuda"))
-                if not alive:
+                if job.device.startswith("cuda"):
                     self.stop()
-                return run, alive
+                return run, last.property
 
-    def _failed(self, job: Job, reason: str, started: float) -> GateRun:
-        seconds = time.monotonic() - started
-        return GateRun(
-            job.gate,
-            job.mirror_name or job.versus,
-            "error",
-            job.device,
-            0,
-            0,
-            seconds,
-            0.0,
-            0.0,
-            reason=reason,
-        )
+    def _place(self) -> str:
+        """Where the process is, as far as it can say: ", in gate.py, line 7, in forward"."""
+        if not hasattr(signal, "SIGUSR1"):
+            return ""
+        self.errors.seek(0, os.SEEK_END)
+        before = self.errors.tell()
+        self.process.send_signal(signal.SIGUSR1)
+        end = time.monotonic() + ANSWER
+        while time.monotonic() < end:
+            self.errors.seek(before)
+            said = self.errors.read().decode(errors="replace")
+            if found := re.search(r'File "(.*?)", line (\d+) in (\S+)', said):
+                return f", in {Path(found[1]).name}, line {found[2]}, in {found[3]}"
+            time.sleep(0.02)
+        return ""
 
     def _last_words(self) -> str:
-        code = self.process.wait(timeout=10)
+        self.alive = False
+        try:
+            code = self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            # Its pipe is closed; what is left of it is of no use to anybody.
+            self.process.kill()
+            code = self.process.wait()
         self.errors.seek(0, os.SEEK_END)
         self.errors.seek(max(0, self.errors.tell() - 4096))
         lines = self.errors.read().decode(errors="replace").strip().splitlines()
@@ -164,6 +206,7 @@ class _Worker:
 
     def stop(self) -> None:
         """Ends the process, at once if it does not end by itself."""
+        self.alive = False
         try:
             if self.process.stdin is not None:
                 self.process.stdin.close()
@@ -172,6 +215,45 @@ class _Worker:
             self.process.kill()
             self.process.wait()
         self.errors.close()
+
+
+@dataclass(slots=True)
+class _Last:
+    """What a worker said last: what there is to report if it says nothing more."""
+
+    job: Job
+    started: float
+    so_far: GateRun | None = None
+    property: str | None = None
+    replay: str | None = None
+
+    def see(self, record: Mapping[str, Any]) -> None:
+        """Keeps a progress record."""
+        self.property = record["progress"]["property"]
+        self.replay = record["progress"]["replay"]
+        if "so_far" in record:
+            self.so_far = run_from(record["so_far"])
+
+    def ended(self, reason: str) -> GateRun:
+        """The run that ended for this reason, with what was seen until then."""
+        seconds = time.monotonic() - self.started
+        job = self.job
+        known = self.so_far or GateRun(
+            job.gate, job.mirror_name or job.versus, "error", job.device, 0, 0, 0.0, 0.0, 0.0
+        )
+        buckets = known.buckets
+        if self.property is not None:
+            reason = f"{self.property}: {reason}"
+            buckets += (Bucket(reason, 1, {}, self.replay or ""),)
+        rate = known.rows / max(seconds, 1e-9)
+        return replace(
+            known,
+            verdict="error",
+            reason=reason,
+            seconds=seconds,
+            rows_per_second=rate,
+            buckets=buckets,
+        )
 
 
 def run_from(record: Mapping[str, Any]) -> GateRun:

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract_guard.gates import strategies, tensors
+from contract_guard.gates import boundaries, strategies, tensors
 from contract_guard.gates.case import BadToken, Case, decode, describe, encode
 from contract_guard.gates.model import Domain, GateAdapter, GateShape
 
@@ -142,10 +142,25 @@ def test_ids_at_boundaries_stay_within_the_vocabulary(planted):
     assert set(ids.tolist()) == {0, 1, 2, 298, 299, 300, 301, 302}
 
 
-def test_corners_sweep_the_whole_vocabulary_once():
+def test_corners_sweep_each_range_of_ids_once():
+    ranges = ((0, 1000), (9000, 128))
     swept = [
-        case.first_id
-        for case in strategies.corners(SHAPES, 1 << 16, 512, 1000, 0)
+        (case.first_id, case.tokens)
+        for case in strategies.corners(SHAPES, 1 << 16, 512, ranges, 0)
         if case.ids == "sweep"
     ]
-    assert swept == [0, 512]
+    assert swept == [(0, 512), (512, 512), (9000, 128)]
+
+
+def test_a_number_that_is_no_token_id_does_not_make_a_vocabulary():
+    texts = ["SEED = 2139062143\nPAD = 128_815\n", "def f(x):\n    return x < 1 << 40, x > 1_000\n"]
+    assert boundaries.of_sources(texts) == {128_815, 1_000}
+
+
+@pytest.mark.parametrize("vocabulary", [1000, 1 << 17, 1 << 18, 1 << 19, 1 << 30])
+def test_a_sweep_costs_no_more_than_a_large_vocabulary(vocabulary):
+    edges = (5, 300_000, vocabulary - 1)
+    ranges = boundaries.swept(tuple(e for e in edges if e < vocabulary), vocabulary)
+    assert sum(count for _, count in ranges) <= (1 << 18) + 4 * boundaries.AROUND
+    for edge in (e for e in edges if e < vocabulary):
+        assert any(first <= edge < first + count for first, count in ranges)
