@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
-from contract_guard.mirrors.index import NEARBY
+from contract_guard.mirrors.index import IMPORTED, NEARBY
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.search import Resemblance, Search, TestGraph
-from contract_guard.mirrors.verdict import is_mirror, is_shadow, probability
+from contract_guard.mirrors.verdict import is_mirror, is_shadow, is_slight, is_twin, probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,9 @@ class Copy:
     """The production function that one test copies.
 
     `helper` is the function of the test's file in which most of the copy stands, None where that
-    is the test. `is_shadow` says that the test calls no production at all. `forms` are the
+    is the test. `is_shadow` says that the test calls no production at all, `is_slight` that the
+    copy has two operations, `is_twin` that `production` is what a kernel that the test
+    calls does in Python. `forms` are the
     assertions that take part, sorted; `probability` is how likely a maintainer calls it a mirror.
     """
 
@@ -38,6 +40,8 @@ class Copy:
     production: Place
     helper: Place | None
     is_shadow: bool
+    is_slight: bool
+    is_twin: bool
     match: Match
     forms: tuple[str, ...]
     probability: float
@@ -80,7 +84,7 @@ def copies_in(search: Search, path: str) -> FileCopies:
     for test in search.tests_of(path):
         found = [copy for r in search.resemblances(path, test) if (copy := _copy(r)) is not None]
         if found:
-            copies.append(max(found, key=lambda copy: copy.probability))
+            copies.append(max(found, key=lambda copy: (not copy.is_slight, copy.probability)))
         predicates += _predicates(search, path, test)
     return FileCopies(tuple(copies), tuple(predicates))
 
@@ -88,14 +92,24 @@ def copies_in(search: Search, path: str) -> FileCopies:
 def _copy(resemblance: Resemblance) -> Copy | None:
     match, reach = resemblance.match, resemblance.reach
     shadow = not resemblance.calls_production and reach < NEARBY
-    if not (is_shadow(match) if shadow else is_mirror(match, reach)):
-        return None
+    slight = twin = False
+    if shadow:
+        if not is_shadow(match):
+            return None
+    elif not is_mirror(match, reach):
+        twin = resemblance.of_kernel and reach < IMPORTED and is_twin(match)
+        shapes = all(form.endswith(" shape") for form in resemblance.forms)
+        slight = not twin and is_slight(match, reach) and (match.arithmetic >= 2 or not shapes)
+        if not (twin or slight):
+            return None
     path, helper = resemblance.path, resemblance.helper
     return Copy(
         _place(path, resemblance.test),
         _place(*resemblance.entry),
         _place(path, helper) if helper is not None else None,
         shadow,
+        slight,
+        twin,
         match,
         tuple(sorted(resemblance.forms)),
         probability(match, reach),

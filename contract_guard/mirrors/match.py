@@ -19,13 +19,16 @@ _MOST = 60  # expected values of one test
 _LARGE = 400  # nodes of one function that are compared
 _TEXT = 12.0  # greatest weight of one text
 _REPEATED = 0.25
+_TELLING = 6  # letters of a name that is no everyday one
 COVERED = 0.4  # share of an expected value that has to match for it to take part
+MOSTLY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """One node with its leaves and the greatest rarity among its fragments.
+    """One node with its leaves and the rarity of its operation.
 
+    Leaves add nothing to `weight`, the pieces of a text excepted: each side chooses its own.
     `place` is what copies of one expression share: operation, line, number of operands.
     """
 
@@ -59,7 +62,8 @@ class Match:
     are pairs of lines (test, production); `operations` the matched operations in the order of
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
     operations that compute matched, `computing` how many in all; `substance` is the part of
-    `score` that these and texts bear; `leaves` are the shared names.
+    `score` that these and texts bear; `branches` is the number of conditions that decide on the
+    same name; `leaves` are the shared names.
     """
 
     score: float
@@ -70,6 +74,7 @@ class Match:
     arithmetic: int
     computing: int
     substance: float
+    branches: int
     size: int
     leaves: tuple[str, ...]
 
@@ -83,15 +88,23 @@ def weigh(
         if index in ignored:
             continue
         node = form.nodes[index]
-        leaves: set[str] = set()
+        names: set[str] = set()
+        constants: set[str] = set()
         children: list[int] = []
         for operand in node.operands:
             if isinstance(operand, int):
                 children.append(operand)
-                leaves.update(form.nodes[operand].names)
+                names.update(form.nodes[operand].names)
+                number = form.nodes[operand].number
+                if number is not None:
+                    constants.add(leaf_text(Const(number)))
             else:
-                leaves.update(_leaves(node.op, operand))
-        weight = _weight(node.op, leaves, rarity)
+                (names if isinstance(operand, str) else constants).update(_leaves(node.op, operand))
+        # A text is what it says; an operation weighs the same whatever it is applied to, since
+        # names are local choices and numbers often stand for what production takes as arguments.
+        texts = constants if node.op == "format" else ()
+        weight = 0.0 if node.number is not None else _weight(node.op, texts, rarity)
+        leaves = names | constants
         place = (node.op, node.line, len(node.operands))
         nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)
     return Graphs(form, nodes)
@@ -99,8 +112,8 @@ def weigh(
 
 def _leaves(op: str, operand: str | Const) -> list[str]:
     """A leaf as fragments write it: an input by its last name, a constant by value and name."""
-    if op == "format":
-        text = operand.value if isinstance(operand, Const) else None
+    if op == "format" and isinstance(operand, Const):
+        text = operand.value
         return [f"f:{text[:60]}"] if isinstance(text, str) and len(text) >= 4 else []
     found = [leaf_text(operand).removeprefix("$")]
     if isinstance(operand, Const) and operand.symbol and operand.value is not UNRESOLVED:
@@ -148,24 +161,30 @@ class Matcher:
         by_operation = production.by_operation()
         pairs: list[_Pair] = []
         for weighed in list(test.nodes.values())[:_LARGE]:
+            if weighed.node.number is not None:
+                continue
             for other in by_operation.get(weighed.node.op, ()):
                 value = self._local(weighed, other, test, production)
                 if value > 0:
                     pairs.append((value, weighed, other))
         best = _summary([], 0.0)
         distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
-        wanted = [(nodes, total) for nodes in distinct if (total := _total(test, nodes))][:_MOST]
+        wanted = [nodes for nodes in distinct if nodes][:_MOST]
         for near in _windows(pairs):
             chosen = _chosen(near)
-            selected: set[int] = set()
-            for known, total in wanted:
-                if _score(chosen, known) / total >= COVERED:
-                    selected |= known
-            match = _summary(
-                [chosen[n] for n in sorted(selected) if n in chosen], _total(test, selected)
-            )
-            if match.score * match.coverage > best.score * best.coverage:
-                best = match
+            covered = [
+                (_score(chosen, nodes) / (_total(test, nodes, chosen) or 1.0), nodes)
+                for nodes in wanted
+            ]
+            # With what is matched in part, and without: which is the better evidence differs.
+            for least in (COVERED, MOSTLY):
+                selected = frozenset[int]().union(*(n for share, n in covered if share >= least))
+                match = _summary(
+                    [chosen[n] for n in sorted(selected) if n in chosen],
+                    _total(test, selected, chosen),
+                )
+                if match.score * match.coverage > best.score * best.coverage:
+                    best = match
         return best
 
     def _local(self, a: Weighed, b: Weighed, test: Graphs, production: Graphs) -> float:
@@ -220,13 +239,15 @@ def _chosen(pairs: list[_Pair]) -> dict[int, _Pair]:
     return chosen
 
 
-def _total(test: Graphs, nodes: Iterable[int]) -> float:
-    """The weight of nodes, where copies of one place (an unrolled loop) count once."""
+def _total(test: Graphs, nodes: Iterable[int], chosen: Mapping[int, _Pair]) -> float:
+    """The weight of nodes, where copies of one place (an unrolled loop) count once; for a node
+    with a partner at least what they share."""
     places: dict[tuple[str, int, int], float] = {}
     for index in nodes:
         weighed = test.nodes[index]
         place = weighed.place
-        places[place] = max(weighed.weight, places.get(place, 0.0))
+        value = chosen[index][0] if index in chosen else 0.0
+        places[place] = max(weighed.weight, value, places.get(place, 0.0))
     return sum(places.values())
 
 
@@ -249,6 +270,7 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
     substance: dict[tuple[str, int, int], float] = {}
     leaves: set[str] = set()
     operations: dict[tuple[str, int, int], str] = {}
+    branches: set[tuple[str, int, int]] = set()
     for value, a, b in pairs:
         shared = a.leaves & b.leaves
         leaves |= {s for s in shared if s.isidentifier()}
@@ -260,6 +282,8 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
             substance[a.place] = max(value, substance.get(a.place, 0.0))
         elif a.node.op == "format":
             substance[a.place] = max(value, substance.get(a.place, 0.0))
+        elif a.node.op == "if" and any(len(s) >= _TELLING and s.isidentifier() for s in shared):
+            branches.add(a.place)
     return Match(
         score=score,
         coverage=min(score / total, 1.0) if total else 0.0,
@@ -269,6 +293,7 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
         arithmetic=len(arithmetic),
         computing=len(computing),
         substance=sum(substance.values()),
+        branches=len(branches),
         size=len({a.place for _, a, _ in pairs}),
         leaves=tuple(sorted(leaves)),
     )

@@ -5,12 +5,14 @@ The equivalences are the tables below. Whole values are compared by `digest`, pa
 """
 
 import ast
+import functools
 import hashlib
 import itertools
+import math
+import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from contract_guard.mirrors.model import UNRESOLVED, Const, Op, Reference
 from contract_guard.mirrors.operations import BINARY, UNARY, words
@@ -130,7 +132,8 @@ IDIOMS = (
 class Node:
     """One operation in normal form; `operands` are indices of earlier nodes or leaves.
 
-    `names` are those that its value was bound to; `line` is where it stands.
+    `names` are those that its value was bound to; `line` is where it stands. `number` is what
+    arithmetic of numbers without a name gives.
     """
 
     op: str
@@ -138,6 +141,7 @@ class Node:
     line: int
     digest: str
     names: frozenset[str] = frozenset()
+    number: int | float | None = None
 
 
 @dataclass(slots=True)
@@ -186,6 +190,11 @@ class NormalForm:
             operands = self._flattened(name, operands)
         if name in FLAT or name in SYMMETRIC:
             operands = sorted(operands, key=self.digest)
+        whole = [o.value for o in operands if isinstance(o, Const) and o.symbol is None]
+        if len(whole) == len(operands) and all(type(number) is int for number in whole):
+            number = folded(name, [self._number(operand) for operand in operands])
+            if type(number) is int:
+                return Const(number)
         return self._idiom(name, tuple(operands), line)
 
     def _store(self, name: str, operands: tuple[Reference, ...], line: int) -> int:
@@ -194,8 +203,15 @@ class NormalForm:
         known = self._known.get(digest)
         if known is None:
             known = self._known[digest] = len(self.nodes)
-            self.nodes.append(Node(name, operands, line, digest))
+            number = folded(name, [self._number(operand) for operand in operands])
+            self.nodes.append(Node(name, operands, line, digest, number=number))
         return known
+
+    def _number(self, value: Reference) -> int | float | None:
+        if isinstance(value, int):
+            return self.nodes[value].number
+        number = value.value if isinstance(value, Const) and value.symbol is None else None
+        return number if isinstance(number, (int, float)) and not isinstance(number, bool) else None
 
     def _idiom(self, name: str, operands: tuple[Reference, ...], line: int) -> Reference:
         for pattern, result in _patterns().get(name, ()):
@@ -226,7 +242,8 @@ class NormalForm:
     ) -> Iterable[Mapping[str, Reference]]:
         """All ways in which a value fits a part of a pattern."""
         if isinstance(part, Const):
-            if isinstance(value, Const) and value.value == part.value:
+            # A named number (the variable of an unrolled loop) only happens to have this value.
+            if isinstance(value, Const) and value.symbol is None and value.value == part.value:
                 yield from [] if type(value.value) is bool else [bound]
         elif isinstance(part, _Pattern):
             if isinstance(value, int):
@@ -308,13 +325,56 @@ def normal_form(
     names: dict[int, set[str]] = {}
     for index, op in enumerate(ops):
         value = _converted(form, op)
+        if isinstance(value, Const) and value.symbol is None and aliases and aliases.get(index):
+            value = Const(value.value, min(aliases[index]))
         form.moved[index] = value
         if isinstance(value, int) and aliases and index in aliases:
             names.setdefault(value, set()).update(aliases[index])
     for index, bound in names.items():
         node = form.nodes[index]
-        form.nodes[index] = Node(node.op, node.operands, node.line, node.digest, frozenset(bound))
+        form.nodes[index] = replace(node, names=frozenset(bound))
     return form
+
+
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": operator.mod,
+}
+
+
+def folded(name: str, numbers: Sequence[int | float | None]) -> int | float | None:
+    """What an operation on numbers alone gives, None if it is not of these or not known.
+
+    Bounded: a number of more than 15 digits is not known, so nothing grows without limit.
+    """
+    known = [number for number in numbers if number is not None]
+    if not known or len(known) < len(numbers):
+        return None
+    if name == "neg" and len(known) == 1:
+        return -known[0]
+    if name == "lshift" and len(known) == 2:
+        name, known = "mul", [known[0], _power(2, known[1])]
+    elif name == "pow" and len(known) == 2:
+        name, known = "mul", [1, _power(*known)]
+    function = _ARITHMETIC.get(name)
+    if function is None or len(known) < 2:
+        return None
+    try:
+        result = functools.reduce(function, known)
+    except (ArithmeticError, TypeError):
+        return None
+    return result if abs(result) < 1e15 else None
+
+
+def _power(base: float, exponent: float) -> float:
+    """A whole power of a small number, infinity for others."""
+    if type(exponent) is int and 0 <= exponent <= 64 and abs(base) <= 1024:
+        return base**exponent
+    return math.inf
 
 
 def canonical(name: str) -> str:
@@ -348,7 +408,7 @@ def _converted(form: NormalForm, op: Op) -> Reference:
         isinstance(o, Const) and o.symbol and o.symbol.startswith("torch:") for o in operands[1:]
     ):
         name = "bitcast"
-    if name == "div" and any(isinstance(o, Const) and isinstance(o.value, str) for o in operands):
+    if name == "div" and any(_is_path(form, operand) for operand in operands):
         name = "os.path.join"
     skeleton = _skeleton(form, name, operands)
     if skeleton is not None:
@@ -368,6 +428,18 @@ def _converted(form: NormalForm, op: Op) -> Reference:
         if base.op == "shape" and len(base.operands) == 1:
             return form.add("shape", [*base.operands, operands[1]], op.line)
     return form.add(name, operands, op.line)
+
+
+_PATH = re.compile(r"(^|_)(path|dir|directory|file|filename|folder|root|tmpdir)$", re.IGNORECASE)
+
+
+def _is_path(form: NormalForm, operand: Reference) -> bool:
+    """True for text, and for what is joined or named as paths are."""
+    if isinstance(operand, Const) and isinstance(operand.value, str):
+        return True
+    if isinstance(operand, int):
+        return form.nodes[operand].op in ("os.path.join", "format", "Path")
+    return bool(_PATH.search(leaf_text(operand)))
 
 
 def _moved(form: NormalForm, value: Reference) -> Reference:
@@ -410,7 +482,7 @@ class _Pattern:
     operands: tuple["_Pattern | Const | str", ...]
 
 
-@cache
+@functools.cache
 def _patterns() -> dict[str, list[tuple[_Pattern, "_Pattern | Const | str"]]]:
     found: dict[str, list[tuple[_Pattern, _Pattern | Const | str]]] = {}
     for left, right in IDIOMS:

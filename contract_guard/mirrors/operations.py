@@ -256,7 +256,8 @@ ACCESS = words(
     """getattr getitem to clone contiguous detach cpu cuda numpy tolist item view reshape flatten
     squeeze unsqueeze t transpose copy list tuple builtins.list builtins.tuple builtins.str
     builtins.int builtins.float builtins.sorted builtins.len builtins.set builtins.dict
-    builtins.repr builtins.next builtins.iter builtins.zip builtins.enumerate builtins.reversed element strip read read_text split keys values items
+    builtins.repr builtins.next builtins.iter builtins.zip builtins.enumerate
+    builtins.reversed element strip read read_text split keys values items
     splitlines decode stack cat asarray array tensor"""
 )
 
@@ -276,7 +277,7 @@ COMPUTING = (
         nonzero outer pad prod rad2deg reciprocal relu relu6 rms_norm round round_down round_up
         rsqrt scaled_dot_product_attention scatter_reduce select selu sigmoid sign silu sin sinh
         smooth_l1_loss sqrt square std tan tanh trunc unique var view_as_complex bit_length gcd
-        lcm hypot isclose isnan isinf isfinite fromhex setitem"""
+        lcm hypot isclose isnan isinf isfinite fromhex"""
     )
 ) - words(
     """to cat stack split chunk unsqueeze squeeze transpose flatten full full_like where

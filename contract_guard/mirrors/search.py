@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
-from contract_guard.mirrors.index import IMPORTED, Entry, Index
+from contract_guard.mirrors.index import CALLED, IMPORTED, Entry, Index
 from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
@@ -58,6 +58,14 @@ class TestGraph:
     graphs: Graphs
     groups: tuple[tuple[str, frozenset[int]], ...]
     calls_production: bool
+
+    def has_library_function(self, name: str) -> bool:
+        """True if a library's function of that name takes part in what is expected: an oracle."""
+        graph = self.trace.graph
+        return any(
+            op.name.rsplit(".", 1)[-1] == name and index not in graph.produced
+            for index, op in enumerate(graph.ops)
+        )
 
 
 class _Opened:
@@ -135,8 +143,9 @@ class Search:
         reach = self.index.reach(path, calls)
         candidates = [
             c
-            for c in self.index.nominate(fragments, reach, NOMINATED)
-            if c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
+            for rank, c in enumerate(self.index.nominate(fragments, reach, 4 * NOMINATED))
+            if (rank < NOMINATED or c.reach >= CALLED)
+            and c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
             and _may_have_substance(fragments, self.index.entries[c.entry].function)
         ]
         if not candidates:
@@ -148,6 +157,8 @@ class Search:
         found: list[Resemblance] = []
         for candidate in candidates:
             entry = self.index.entries[candidate.entry]
+            if graph.has_library_function(entry.function.qualname.rsplit(".", 1)[-1]):
+                continue
             match = self._matcher.match(graph.graphs, self.production(entry), groups)
             if match.score > 0:
                 found.append(self._resemblance(path, test, entry, candidate.reach, match, graph))

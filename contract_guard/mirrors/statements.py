@@ -182,7 +182,9 @@ class Interpreter(Calls):
         given += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
         for name, default in given:
             if name not in frame.env and (defaults or _is_number(default)):
-                frame.env[name] = _named(name, self.reference(self.evaluate(default, closure.frame)))
+                frame.env[name] = _named(
+                    name, self.reference(self.evaluate(default, closure.frame))
+                )
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
             if name not in frame.env:
                 frame.env[name] = self.graph.input(frame.prefix + name)
@@ -364,7 +366,9 @@ class Interpreter(Calls):
             return False
         op = self.graph.ops[base]
         kind = _GROWING[name]
-        if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}"):
+        # A list that grew under a condition before is a choice of two lists.
+        chosen = op.name == "ifelse" and kind == "list" and not self._loops
+        if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}") and not chosen:
             return False
         value = self.get(node.args[-1], frame)
         before = op.arguments if op.name == kind else self._spread(kind, base, node.lineno)

@@ -2,8 +2,9 @@
 
 import math
 
-from contract_guard.mirrors.index import IMPORTED, NEARBY
+from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY
 from contract_guard.mirrors.match import Match
+from contract_guard.mirrors.operations import COMPUTING
 
 # Fitted on the labelled tests by `benchmarks/mirrors.py --fit`: logarithm of the evidence times
 # coverage, coverage, reach, length of shared text / 20, computing operations / 3.
@@ -14,16 +15,23 @@ MIRROR = 0.6  # default threshold
 
 # What a finding needs whatever its score: most of the expected value has to be found again, in
 # several operations or in a text of some length, and the more the further off the place is.
-_COVERAGE = 0.55
-_LONG_COVERAGE = 0.45
+_COVERAGE = 0.7
+_LONG_COVERAGE = 0.5
 _LONG = 4  # operations of a chain that is no accident
 _SUBSTANCE = 0.6  # share of the score that operations and texts bear, not names and lookups
 _LONG_SUBSTANCE = 0.25  # the same, for chains of several operations
 _EVIDENCE = 4.0
 _FAR_EVIDENCE = 10.0
+_LONG_EVIDENCE = 15.0
 _TEXT = 12
 _LONG_TEXT = 20
 _SHADOW_COVERAGE = 0.7
+_BRANCHES = 3  # decisions on the same names that are no accident
+_BRANCH_EVIDENCE = 6.0
+_TWIN_EVIDENCE = 25.0
+_TWIN = 6  # operations
+_SLIGHT_EVIDENCE = 3.5
+_TELLING = 4  # letters of a name that says something
 
 
 def features(match: Match, reach: float) -> tuple[float, ...]:
@@ -50,7 +58,7 @@ def has_substance(match: Match, reach: float) -> bool:
     evidence = match.score * match.coverage
     if reach >= NEARBY and match.text >= _LONG_TEXT:
         evidence = max(evidence, _EVIDENCE)
-    is_long = match.computing >= _LONG and evidence >= _FAR_EVIDENCE
+    is_long = match.computing >= _LONG and evidence >= _LONG_EVIDENCE and _telling_names(match) >= 1
     several = match.arithmetic >= 2 or match.computing >= 3
     borne = _LONG_SUBSTANCE if match.computing >= _LONG else _SUBSTANCE
     return (
@@ -61,10 +69,60 @@ def has_substance(match: Match, reach: float) -> bool:
     )
 
 
+def _telling_names(match: Match) -> int:
+    return sum(len(leaf) >= _TELLING and leaf != "None" for leaf in match.leaves)
+
+
 def is_mirror(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     """The verdict on one resemblance with a function that the test reaches."""
     return (
-        reach >= IMPORTED and has_substance(match, reach) and probability(match, reach) >= threshold
+        reach >= IMPORTED
+        and (has_substance(match, reach) or _is_branch_rule(match, reach))
+        and probability(match, reach) >= threshold
+    )
+
+
+def _is_branch_rule(match: Match, reach: float) -> bool:
+    """True where nothing is computed, but the same names decide what the value holds."""
+    return (
+        reach >= CALLEE
+        and match.branches >= _BRANCHES
+        and match.coverage >= _SHADOW_COVERAGE
+        and match.score * match.coverage >= _BRANCH_EVIDENCE
+    )
+
+
+def is_slight(match: Match, reach: float) -> bool:
+    """True for a mirror of two operations or of a short text, of a function that the test calls:
+    it may be meant, and is worth a note. One operation alone says too little."""
+    if (
+        reach < IMPORTED
+        or match.coverage < _COVERAGE
+        or match.substance < _SUBSTANCE * match.score
+        or probability(match, reach) < MIRROR
+    ):
+        return False
+    evidence = match.score * match.coverage
+    if match.text >= _TEXT:
+        return reach >= CALLEE
+    computed = COMPUTING.intersection(match.operations) - {"bitcast"}
+    return (
+        match.computing >= 2
+        and bool(computed)
+        and evidence >= _SLIGHT_EVIDENCE
+        and (reach >= CALLEE or _telling_names(match) >= 2)
+    )
+
+
+def is_twin(match: Match) -> bool:
+    """The verdict where the test calls a kernel, and what it expects is computed by a function of
+    production that it does not reach: the kernel's twin in Python. A long copy, nearly whole."""
+    return (
+        match.coverage >= _SHADOW_COVERAGE
+        and match.score * match.coverage >= _TWIN_EVIDENCE
+        and match.substance >= _SUBSTANCE * match.score
+        and match.computing >= _TWIN
+        and match.arithmetic >= 3
     )
 
 
