@@ -8,6 +8,7 @@ import click
 
 from contract_guard.cli import against as against_options
 from contract_guard.cli import fixing, news, options
+from contract_guard.cli.confirm import with_confirmation
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
 from contract_guard.cli.output import (
     check_writable,
@@ -39,7 +40,13 @@ from contract_guard.report.listing import last_lines, listed, shown_paths
 @news.hook
 @options.baseline
 @fixing.fix_options
+@fixing.extract_options
 @options.fail_on
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="Run mirrored logic and what it copies on drawn inputs: executes code of the project.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 with findings too.")
 @options.jobs
 @options.cache_dir
@@ -61,7 +68,10 @@ def command(
     fix: bool,
     show_diff: bool,
     unsafe_fixes: bool,
+    extract: str | None,
+    name: str,
     fail_on: Severity,
+    confirm: bool,
     exit_zero: bool,
     jobs: int | None,
     cache_dir: Path | None,
@@ -83,6 +93,11 @@ def command(
     config, left_out = news.asked(place, read_config(place), base, hook, baseline)
     cache = options.chosen_cache(cache_dir, no_cache)
     others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
+    if fixing.extracts(extract, name, wanted):
+        from contract_guard.project.fixing import mend_extraction
+
+        mended = mend_extraction(place, config, extract or "", name, jobs=jobs, cache_dir=cache)
+        return fixing.finish(place, mended, wanted, output_file, quiet) or EXIT_CLEAN
     with progress("contract-guard: checking", wanted=not quiet):
         checked = check(
             place,
@@ -109,6 +124,8 @@ def command(
         )
     for warning in checked.warnings:
         say(f"warning: {warning}")
+    if confirm:
+        checked = with_confirmation(place, checked, wanted=not quiet)
     if wanted.is_wanted:
         from contract_guard.project.fixing import mend_check
 

@@ -71,6 +71,18 @@ def chosen(fix: bool, show_diff: bool, unsafe_fixes: bool) -> Fixing:
     return Fixing(fix, show_diff, unsafe_fixes)
 
 
+def extracts(extract: str | None, name: str, fixing: Fixing) -> bool:
+    """Whether a rule is to be moved out. Raises UserError where the options contradict each
+    other."""
+    if extract is None:
+        if name:
+            raise UserError("--name goes with --extract")
+        return False
+    if fixing.fix:
+        raise UserError("--extract writes by itself: leave out --fix")
+    return True
+
+
 def finish(
     root: Path, mended: "Mended", fixing: Fixing, output_file: Path | None, quiet: bool
 ) -> int | None:

@@ -1,0 +1,148 @@
+"""`--fix`, `--diff`, `--unsafe-fixes` and `--extract` of `check` and `diff`."""
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pad_free"
+MOVED = {
+    "gate/constants.py": "BASE = 7\n",
+    "gate/ids.py": "PAD_ID = 8\n",
+    "tests/test_pad.py": "from gate.constants import PAD_ID\n\n\n"
+    "def test_it():\n    assert PAD_ID\n",
+}
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    root = tmp_path / "moved"
+    files = {"pyproject.toml": "[tool.contract_guard]\n", "gate/__init__.py": "", **MOVED}
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def test_fix_writes_and_reports_what_is_left(run, moved: Path) -> None:
+    done = run("check", str(moved), "--fix", "--no-cache")
+    assert done.code == 0
+    assert "contract-guard: 1 finding mended in 1 file\n" in done.err
+    assert (moved / "tests/test_pad.py").read_text().startswith("from gate.ids import PAD_ID\n")
+    again = run("check", str(moved), "--fix", "--no-cache")
+    assert (again.code, again.err) == (0, "")
+
+
+def test_diff_shows_and_writes_nothing(run, moved: Path, tmp_path: Path) -> None:
+    done = run("check", str(moved), "--diff", "--no-cache")
+    assert done.code == 1
+    assert done.out == (
+        "--- a/tests/test_pad.py\n"
+        "+++ b/tests/test_pad.py\n"
+        "@@ -1,4 +1,4 @@\n"
+        "-from gate.constants import PAD_ID\n"
+        "+from gate.ids import PAD_ID\n"
+        " \n"
+        " \n"
+        " def test_it():\n"
+    )
+    assert (moved / "tests/test_pad.py").read_text() == MOVED["tests/test_pad.py"]
+    out = tmp_path / "fix.patch"
+    assert run("check", str(moved), "--diff", "--no-cache", "--output-file", str(out)).code == 1
+    assert out.read_text() == done.out
+
+
+def test_exit_code_is_that_of_what_is_left(run, moved: Path) -> None:
+    (moved / "tests/test_other.py").write_text("from gate.constants import GONE\n")
+    done = run("check", str(moved), "--fix", "--no-cache")
+    assert done.code == 1
+    assert "GONE" in done.out
+    assert "PAD_ID" not in done.out
+
+
+def test_a_read_only_file_stays_and_is_said_to(run, moved: Path) -> None:
+    (moved / "tests/test_pad.py").chmod(0o444)
+    done = run("check", str(moved), "--fix", "--no-cache")
+    assert done.code == 1
+    assert "tests/test_pad.py: left as it is: it is read-only" in done.err
+    assert "mended in 0 files" in done.err
+
+
+def test_unsafe_fixes_are_told_of(run, moved: Path) -> None:
+    test = moved / "tests/test_close.py"
+    test.write_text("import torch\n\n\ndef test_it(a, b):\n    torch.allclose(a, b)\n")
+    done = run("check", str(moved), "--fix", "--no-cache", "--select", "CG306")
+    assert "contract-guard: 1 more finding can be mended with --unsafe-fixes" in done.err
+    assert done.code == 1
+    done = run("check", str(moved), "--fix", "--unsafe-fixes", "--no-cache", "--select", "CG306")
+    assert done.code == 0
+    assert test.read_text().endswith("    assert torch.allclose(a, b)\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--fix", "--diff"), "--fix writes and --diff only shows: give one of them"),
+        (("--unsafe-fixes",), "--unsafe-fixes goes with --fix or --diff"),
+        (("--name", "x"), "--name goes with --extract"),
+        (("--extract", "a.py:1", "--fix"), "--extract writes by itself: leave out --fix"),
+        (("--extract", "tests"), "'tests' is no place: write PATH:LINE"),
+    ],
+)
+def test_options_that_do_not_go_together(run, moved: Path, arguments, message: str) -> None:
+    done = run("check", str(moved), "--no-cache", *arguments)
+    assert done.code == 2
+    assert done.err == f"contract-guard: {message}\n"
+
+
+def test_diff_mends_the_working_tree_alone(run, moved: Path) -> None:
+    done = run("diff", "HEAD~1", "HEAD", "--fix", "--root", str(moved))
+    assert done.code == 2
+    assert (
+        done.err == "contract-guard: --fix and --diff mend the working tree: they take BASE alone\n"
+    )
+
+
+@pytest.fixture
+def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    spec = importlib.util.spec_from_file_location("replay", EXAMPLE / "replay.py")
+    assert spec is not None
+    assert spec.loader is not None
+    replay = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(replay)
+    replay.replay(tmp_path / "pad_free")
+    monkeypatch.chdir(tmp_path / "pad_free")
+    return tmp_path / "pad_free"
+
+
+def checkout(history: Path, tag: str) -> None:
+    subprocess.run(["git", "checkout", "--quiet", tag], cwd=history, check=True)
+
+
+def test_the_repair_of_the_example_is_the_recorded_one(run, history: Path) -> None:
+    checkout(history, "repair")
+    wanted = (history / "tests/test_gate.py").read_bytes()
+    checkout(history, "removal")
+    broken = (history / "tests/test_gate.py").read_bytes()
+    safe = run("diff", "HEAD~1", "--fix", "--no-cache")
+    assert safe.code == 1
+    assert (history / "tests/test_gate.py").read_bytes() == broken
+    done = run("diff", "HEAD~1", "--fix", "--unsafe-fixes", "--no-cache")
+    assert done.code == 0
+    assert (history / "tests/test_gate.py").read_bytes() == wanted
+    assert "CG307" in done.out
+
+
+def test_the_rule_of_the_example_moved_out(run, history: Path) -> None:
+    checkout(history, "five-ids")
+    shown = run("check", "--extract", "tests/test_gate.py:33", "--diff", "--no-cache")
+    assert shown.code == 1
+    assert "+def is_image_position(ids):" in shown.out
+    done = run("check", "--extract", "tests/test_gate.py:33", "--name", "is_image", "--no-cache")
+    assert done.code == 2
+    assert "give --name" in done.err
+    done = run("check", "--extract", "tests/test_gate.py:33", "--no-cache", "--select", "CG1,CG303")
+    assert done.code == 0
+    assert "mask = is_image_position(ids)" in (history / "tests/test_gate.py").read_text()
+    assert "is_image = is_image_position(ids)" in (history / "gate/router.py").read_text()
