@@ -28,7 +28,8 @@ def missing_imports(context: Context) -> Iterable[Finding]:
             resolution = registry.resolve_import(path, imp)
             if resolution.status != "missing":
                 continue
-            site = Site(path, facts, imp.span, imp.statement, imp.scope, imp.guard)
+            guard = _guard_of(context, path, facts, imp)
+            site = Site(path, facts, imp.span, imp.statement, imp.scope, guard)
             error = "ModuleNotFoundError" if resolution.missing_module else "ImportError"
             if conditions.is_excused(context, site, error):
                 continue
@@ -37,6 +38,30 @@ def missing_imports(context: Context) -> Iterable[Finding]:
             elif (imp.statement, resolution.symbol) not in gone:
                 gone.add((imp.statement, resolution.symbol))
                 yield _missing_module(context, site, imp, resolution)
+
+
+def _guard_of(context: Context, path: str, facts: ModuleFacts, imp: Import) -> int:
+    """The guard that an import stands under. For one in a handler, the guard around the whole
+    `try` if what it was to replace is gone too: the handler then runs for certain."""
+    handler = facts.guards[imp.guard] if imp.guard >= 0 else None
+    if handler is None or handler.kind != "except":
+        return imp.guard
+    for other in facts.imports:
+        tried = facts.guards[other.guard] if other.guard >= 0 else None
+        if (
+            tried is not None
+            and tried.kind == "try"
+            and not tried.negated
+            and tried.parent == handler.parent
+            and other.bound == imp.bound
+            and other.statement.line < imp.statement.line
+        ):
+            found = context.registry.resolve_import(path, other)
+            error = "ModuleNotFoundError" if found.missing_module else "ImportError"
+            names = (name.rpartition(".")[2] for name in handler.catches)
+            if found.status == "missing" and any(guards.catches(name, error) for name in names):
+                return handler.parent
+    return imp.guard
 
 
 def _missing_name(context: Context, site: Site, imp: Import, resolution: Resolution) -> Finding:

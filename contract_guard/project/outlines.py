@@ -109,6 +109,8 @@ def outlines(
             if each.is_environment:
                 wanted = _named_packages(project) - released if wanted is None else wanted
                 found = _only(found, wanted)
+            elif each.is_installed:
+                found = _only(found, _sure_packages(each))
             trees.append(_tree(each, found, cache, cache_dir, jobs))
     return trees
 
@@ -146,6 +148,19 @@ def _only(found: Found, packages: Collection[str]) -> Found:
         return [file for file in files if _head(file.path) in packages]
 
     return Found(chosen(found.python), chosen(found.compiled), chosen(found.build), [])
+
+
+def _sure_packages(release: Against) -> frozenset[str]:
+    """Without the plain modules beside its packages, unless they have the distribution's name:
+    another distribution may bring a package of that name, which Python would take first (`py.py`
+    of pytest stands in for the package `py`)."""
+    files = (*release.found.python, *release.found.compiled)
+    packages = {_head(file.path) for file in files if "/" in file.path}
+    own = {name.partition("==")[0].replace("-", "_").lower() for name in release.distributions}
+    plain = _packages(release.found) - packages
+    if not any(file.path.endswith("__init__.py") for file in release.found.python):
+        return _packages(release.found)
+    return frozenset(packages | {name for name in plain if name.lower() in own})
 
 
 def _named_packages(project: Tree) -> frozenset[str]:

@@ -187,6 +187,26 @@ def test_a_guard_is_dead_only_if_it_is_so_in_every_version(
     assert json.loads(run("check", *both, "--format", "json").out)["findings"] == []
 
 
+def test_a_fallback_that_is_gone_too(run, project: Path, tmp_path: Path) -> None:
+    wheel(tmp_path / "links", "2.0", NEW)
+    template = (
+        "try:\n    from host.ops import {} as name\n"
+        "except ImportError:\n    from host.ops import {} as name\n"
+    )
+    write(
+        project,
+        {
+            "tests/test_plug.py": "",
+            "plug/both_gone.py": template.format("gone", "never"),
+            "plug/newer.py": template.format("kept", "gone"),
+            "plug/older.py": template.format("gone", "kept"),
+        },
+    )
+    done = run("check", "--against", "host==2.0", "--format", "json")
+    (finding,) = json.loads(done.out)["findings"]
+    assert (finding["path"], finding["symbol"]) == ("plug/both_gone.py", "host.ops:never")
+
+
 def test_a_directory_in_either_layout(run, project: Path, tmp_path: Path) -> None:
     write(tmp_path / "flat", NEW)
     write(tmp_path / "checkout/src", NEW)
@@ -238,7 +258,23 @@ def test_two_top_level_packages(run, project: Path, tmp_path: Path) -> None:
     wheel(tmp_path / "links", "2.0", files)
     done = run("check", "--against", "host==2.0", "--format", "json")
     assert broken(done) == [("CG101", "host:x"), ("CG101", "second:y")]
-    assert json.loads(done.out)["summary"]["against"][0]["packages"] == ["host", "second", "third"]
+    assert json.loads(done.out)["summary"]["against"][0]["packages"] == ["host", "second"]
+
+
+def test_a_plain_module_that_a_package_elsewhere_may_hide(
+    run, project: Path, tmp_path: Path
+) -> None:
+    write(project, {"tests/test_plug.py": "import py\npy.io\nfrom host.ops import gone\n"})
+    wheel(tmp_path / "links", "2.0", {**NEW, "py.py": "path = 1\n"})
+    done = run("check", "--against", "host==2.0", "--format", "json")
+    assert broken(done) == [("CG101", "host.ops:gone")]
+
+
+def test_a_release_of_one_module(run, project: Path, tmp_path: Path) -> None:
+    write(project, {"tests/test_plug.py": "from host import gone\n"})
+    wheel(tmp_path / "links", "2.0", {"host.py": "kept = 1\n"})
+    done = run("check", "--against", "host==2.0", "--format", "json")
+    assert broken(done) == [("CG101", "host:gone")]
 
 
 def test_a_source_distribution_is_read_and_its_build_never_runs(
