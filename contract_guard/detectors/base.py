@@ -16,7 +16,7 @@ from contract_guard.findings import (
     fingerprint,
 )
 from contract_guard.mirrors.copies import CopiesOf
-from contract_guard.registry.impact import ImportGraph
+from contract_guard.registry.impact import ImportGraph, import_graph
 from contract_guard.registry.index import Registry
 
 _DEFINING = frozenset({"function", "class", "assign", "type-alias"})
@@ -74,7 +74,7 @@ class Context:
 
     @cached_property
     def imports(self) -> ImportGraph:
-        return ImportGraph(self.registry)
+        return import_graph(self.registry)
 
     def definitions(self, name: str) -> list[str]:
         """Symbols of that name which modules outside of tests define themselves."""

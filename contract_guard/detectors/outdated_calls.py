@@ -29,16 +29,18 @@ class _Changed(NamedTuple):
 
 
 class _Callees(NamedTuple):
-    """By what a file calls a changed function: names that its imports bind, and where attribute
-    chains that lead to it are called, as (line, end line) of the chain."""
+    """By what a file calls a changed function: names that its imports bind, with the scopes in
+    which they mean the import, and where attribute chains that lead to it are called, as (line,
+    end line) of the chain."""
 
-    names: frozenset[str]
-    chains: frozenset[tuple[int, int]]
+    names: dict[str, set[int]]
+    chains: set[tuple[int, int]]
+    scopes: set[int]
 
 
 def outdated_calls(context: Context, old: Context, changes: Iterable[Change]) -> Iterable[Finding]:
     """A finding for each call in the files that `changes` of signatures have as consumers. Calls
-    with `*` or `**` arguments, and of names that the file binds anew, are left alone."""
+    with `*` or `**` arguments are left alone."""
     registry = context.registry
     by_path: dict[str, list[_Changed]] = {}
     for change in changes:
@@ -77,16 +79,14 @@ def _in_file(
 ) -> Iterator[Finding]:
     text = context.text(path)
     sought = [(f, _callees(context.registry, path, facts, f, text)) for f in functions]
-    sought = [(function, callees) for function, callees in sought if any(callees)]
-    if not sought:
-        return
-    tree = ast.parse(text)
-    rebound = _rebound(tree)
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    scopes = {scope for _, callees in sought for scope in callees.scopes}
+    for call in _calls(text, facts, scopes) if scopes else ():
         for function, callees in sought:
-            if _is_meant(call.func, function.name, callees, rebound) and _breaks(call, function):
+            if _is_named(call.func, function.name, callees) and _breaks(call, function):
                 site = _site(path, facts, text, call)
-                if not conditions.is_excused(context, site, "TypeError"):
+                if _is_meant(call.func, site, callees) and not conditions.is_excused(
+                    context, site, "TypeError"
+                ):
                     yield _finding(context, site, function, call)
 
 
@@ -94,29 +94,64 @@ def _callees(
     registry: Registry, path: str, facts: ModuleFacts, function: _Changed, text: str
 ) -> _Callees:
     name, symbol = function.name, function.symbol
-    names = {
-        imp.bound
-        for imp in facts.imports
-        if imp.name == name
-        and imp.bound
-        and re.search(rf"\b{re.escape(imp.bound)}\s*\(", text)
-        and (producer := registry.resolve_import(path, imp).producer) is not None
-        and producer.symbol == symbol
-    }
-    chains = {
-        (use.span.line, use.span.end_line)
-        for use in facts.uses
-        if use.called
-        and use.chain[-1:] == (name,)
-        and (producer := registry.resolve_use(path, use).producer) is not None
-        and producer.symbol == symbol
-    }
-    return _Callees(frozenset(names), frozenset(chains))
+    found = _Callees({}, set(), set())
+    for index, imp in enumerate(facts.imports):
+        if imp.name != name or not re.search(rf"\b{re.escape(imp.bound)}\s*\(", text):
+            continue
+        producer = registry.resolve_import(path, imp).producer
+        if producer is not None and producer.symbol == symbol:
+            scopes = {load.scope for load in facts.loads if load.imported == (index,)}
+            found.names.setdefault(imp.bound, set()).update(scopes)
+            found.scopes.update(scopes)
+    for use in facts.uses:
+        if use.called and use.chain[-1] == name:
+            producer = registry.resolve_use(path, use).producer
+            if producer is not None and producer.symbol == symbol:
+                found.chains.add((use.span.line, use.span.end_line))
+                found.scopes.add(use.scope)
+    return found
 
 
-def _is_meant(function: ast.expr, name: str, callees: _Callees, rebound: set[str]) -> bool:
+def _calls(text: str, facts: ModuleFacts, scopes: Iterable[int]) -> Iterator[ast.Call]:
+    """All calls in the outermost functions and classes around the scopes; parsing whole files
+    would take most of a comparison's time."""
+    lines = text.split("\n")
+    regions = {_outermost(facts, scope) for scope in scopes}
+    if None not in regions:
+        try:
+            parts = [_parsed(lines, *region) for region in sorted(filter(None, regions))]
+        except SyntaxError:  # the lines hold more than the definition
+            parts = [ast.parse(text)]
+    else:
+        parts = [ast.parse(text)]
+    for part in parts:
+        yield from (node for node in ast.walk(part) if isinstance(node, ast.Call))
+
+
+def _outermost(facts: ModuleFacts, scope: int) -> tuple[int, int] | None:
+    """First and last line of the definition at the top of the module around the scope; None where
+    there is none."""
+    found: tuple[int, int] | None = None
+    while scope > 0:
+        around = facts.scopes[scope]
+        found = None
+        if around.kind in ("function", "class"):
+            found = (around.span.line, around.span.end_line)
+        scope = around.parent
+    return found
+
+
+def _parsed(lines: list[str], first: int, last: int) -> ast.AST:
+    """Some lines of a file as a tree with the file's line numbers."""
+    is_indented = lines[first - 1][:1].isspace()
+    head = ["if 1:"] if is_indented else []
+    tree = ast.parse("\n".join([*head, *lines[first - 1 : last]]))
+    return ast.increment_lineno(tree, first - 1 - len(head))
+
+
+def _is_named(function: ast.expr, name: str, callees: _Callees) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in callees.names and function.id not in rebound
+        return function.id in callees.names
     return (
         isinstance(function, ast.Attribute)
         and function.attr == name
@@ -124,17 +159,17 @@ def _is_meant(function: ast.expr, name: str, callees: _Callees, rebound: set[str
     )
 
 
-def _rebound(tree: ast.Module) -> set[str]:
-    """Names that anything but an import binds somewhere in the file."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-    return found
+def _is_meant(function: ast.expr, site: Site, callees: _Callees) -> bool:
+    """Whether a plain name means the import where it is called."""
+    if not isinstance(function, ast.Name):
+        return True
+    scope, scopes = site.scope, site.facts.scopes
+    while (
+        scopes[scope].kind in ("comprehension", "lambda")
+        and scope not in callees.names[function.id]
+    ):
+        scope = scopes[scope].parent
+    return scope in callees.names[function.id]
 
 
 def _breaks(call: ast.Call, function: _Changed) -> bool:

@@ -22,7 +22,7 @@ from contract_guard.registry.compare import compare, with_consumers
 from contract_guard.registry.contents import changed_paths
 from contract_guard.registry.former import former_packages
 from contract_guard.registry.guards import Error
-from contract_guard.registry.impact import ImportGraph
+from contract_guard.registry.impact import import_graph
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.layout import Layout, key_of
 from contract_guard.registry.model import Change, Tree
@@ -261,7 +261,7 @@ def _tests(
     new: Registry, last: Registry, findings: Iterable[Finding]
 ) -> tuple[int, TestsLost | None]:
     """The number of tests, and those that can no longer be collected, each once."""
-    graph = ImportGraph(last)
+    graph = import_graph(last)
     counted = (
         graph.collection.tests(path) for path, _ in new.facts() if new.layout.is_test_module(path)
     )

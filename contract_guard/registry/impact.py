@@ -44,6 +44,14 @@ class _Edge(NamedTuple):
     errors: tuple[Error, ...]  # those that pass
 
 
+def import_graph(registry: Registry) -> "ImportGraph":
+    """The graph of a registry, made once for it and all parts of it."""
+    found = registry.kept.get(ImportGraph)
+    if not isinstance(found, ImportGraph):
+        found = registry.kept[ImportGraph] = ImportGraph(registry.whole)
+    return found
+
+
 class ImportGraph:
     """Which files cannot be imported when one cannot. Built on first use, answers are kept."""
 

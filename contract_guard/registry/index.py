@@ -40,6 +40,8 @@ class Registry:
         self.members = Members(self.modules, self.names)
         self.values = Values(self.members)
         self.whole: Registry = self
+        # What others work out from all of it, by type; parts share it.
+        self.kept: dict[type, object] = {}
         self._paths: Collection[str] | None = None
 
     def only(self, paths: Collection[str]) -> "Registry":
