@@ -4,6 +4,7 @@ The field names and their order are those of `check --format json`.
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -42,11 +43,30 @@ class Related(msgspec.Struct, frozen=True, omit_defaults=True):
     aligned: tuple[tuple[int, int], ...] = ()
 
 
+class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
+    """What `check --confirm` saw when it ran a copy and production on the same inputs.
+
+    `inputs` counts those on which both were compared, `refused` those on which one side raised.
+    With "part", `at` are the smallest inputs found on which they differ, and `expected` and
+    `actual` what the test and production gave there, as Python text. With "cannot", nothing was
+    compared, for `reason`.
+    """
+
+    status: Literal["agree", "part", "cannot"]
+    inputs: int = 0
+    refused: int = 0
+    at: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    expected: str = ""
+    actual: str = ""
+    reason: str = ""
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One place where a consumer and its producer disagree.
 
     Lines and columns count from 1, columns in code points, ends are exclusive.
-    `path` is relative to the root, with forward slashes.
+    `path` is relative to the root, with forward slashes. `confirmed` is there only where it was
+    asked for.
     """
 
     rule: str
@@ -66,6 +86,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     fingerprint: str
     related: tuple[Related, ...] = ()
+    confirmed: Confirmation | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -2,7 +2,7 @@
 
 The test's side is interpreted from a list of operations; only calls of production run the code of
 the project. `python -m contract_guard.gates.agreement` reads one job a line and answers each with
-one line: a JSON object that `Outcome` describes.
+one line: a JSON object that `Outcome` describes. It first says that it is ready.
 """
 # torch's stubs leave the results of many methods unknown, and Hypothesis those of strategies.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -16,13 +16,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, cast
+from typing import IO, Any, Literal, cast
 
 import torch
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from contract_guard.gates.interpret import Machine
+from contract_guard.gates.interpret import Failed, Machine
 from contract_guard.gates.operations import CannotLift
 from contract_guard.gates.python_operations import PYTHON_OPERATIONS
 from contract_guard.mirrors.agreement import Program, from_json, unknown_inputs
@@ -37,6 +37,7 @@ _SLOW = [
     HealthCheck.filter_too_much,
     HealthCheck.large_base_example,
 ]
+_SEEDS = st.integers(0, 2**31)
 _MOST_ELEMENTS = 64  # of an integer array that is drawn one by one
 _MOST_TEXT = 200
 
@@ -44,7 +45,7 @@ _MOST_TEXT = 200
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What running both sides told. `inputs` counts those on which both were compared, `refused`
-    those on which production raised. With "part", `at` are the smallest inputs found on which they
+    those on which one side raised. With "part", `at` are the smallest inputs found on which they
     differ, as Python text, and `expected` and `actual` what each side gave; `line` is the
     assertion. `reason` says why nothing was compared."""
 
@@ -56,10 +57,6 @@ class Outcome:
     expected: str = ""
     actual: str = ""
     reason: str = ""
-
-
-class Raised(CannotLift):
-    """Production raised on these inputs."""
 
 
 class _Parted(Exception):
@@ -85,7 +82,7 @@ def compare(program: Program, examples: int = EXAMPLES, seconds: float = SECONDS
             try:
                 expected = run.machine.value(comparison.expected)
                 actual = run.machine.value(comparison.actual)
-            except Raised as error:
+            except Failed as error:
                 refused += 1
                 said = str(error)
                 assume(condition=False)
@@ -93,7 +90,7 @@ def compare(program: Program, examples: int = EXAMPLES, seconds: float = SECONDS
             if not same(expected, actual):
                 last.update(
                     line=comparison.line,
-                    at={name: shown(value) for name, value in run.inputs.drawn.items()},
+                    at=dict(run.inputs.drawn),
                     expected=shown(expected),
                     actual=shown(actual),
                 )
@@ -160,19 +157,19 @@ class _Machine(Machine):
             with torch.no_grad():
                 result = function(*copies, **{key: _copied(v) for key, v in words.items()})
         except Exception as error:
-            raise Raised(
-                f"production raises {type(error).__name__}: {_first_line(error)}"
-            ) from error
+            said = f"production raises {type(error).__name__}: {_first_line(error)}"
+            raise Failed(said) from error
         if isinstance(result, torch.nn.Module):
             self._inputs.fill(result)
         return result
 
 
 class _Inputs(Mapping[str, object]):
-    """The values of inputs by name without "$", drawn on first use; `drawn` holds them."""
+    """The values of inputs by name without "$", drawn on first use; `drawn` are those that may
+    differ from run to run, as text."""
 
     def __init__(self, program: Program, data: st.DataObject, run: "_Run") -> None:
-        self.drawn: dict[str, object] = {}
+        self.drawn: dict[str, str] = {}
         self._sources = {name: (index, path) for name, index, path in program.sources}
         self._rows = program.rows
         self._named = dict(program.named)
@@ -201,7 +198,8 @@ class _Inputs(Mapping[str, object]):
                 row = self._data.draw(st.sampled_from(rows))
                 for each, value in zip(names, row, strict=True):
                     known = self._run.machine.value(value)
-                    self._values[each[1:]] = self.drawn[each[1:]] = known
+                    self._values[each[1:]] = known
+                    self.drawn[each[1:]] = shown(known)
                 return self._values[name[1:]]
         if name in self._named:
             return self._draw(name, self._named[name].value)
@@ -214,17 +212,23 @@ class _Inputs(Mapping[str, object]):
         return self._draw(name, value)
 
     def _draw(self, name: str, like: object) -> object:
+        if isinstance(like, torch.Tensor) and like.is_floating_point():
+            seed = self._data.draw(_SEEDS)
+            self.drawn[name[1:]] = f"torch.randn({list(like.shape)}) by seed {seed}"
+            return _normal(like.shape, seed).to(like.dtype)
         value = self._data.draw(values_like(like))
-        self.drawn[name[1:]] = value
+        self.drawn[name[1:]] = shown(value)
         return value
 
     def fill(self, module: torch.nn.Module) -> None:
         """Other weights than the ones that the module was made with."""
-        generator = torch.Generator().manual_seed(self._data.draw(st.integers(0, 2**31)))
+        name = type(module).__name__
+        seed = self._data.draw(_SEEDS)
+        self.drawn[f"weights of {name}"] = f"torch.randn by seed {seed}"
         with torch.no_grad():
-            for tensor in (*module.parameters(), *module.buffers()):
+            for number, tensor in enumerate((*module.parameters(), *module.buffers())):
                 if tensor.is_floating_point():
-                    tensor.copy_(torch.randn(tensor.shape, generator=generator))
+                    tensor.copy_(_normal(tensor.shape, seed + number))
         module.eval()
 
 
@@ -251,12 +255,7 @@ def values_like(like: object) -> st.SearchStrategy[Any]:
 def _arrays_like(like: torch.Tensor) -> st.SearchStrategy[torch.Tensor]:
     shape, dtype = like.shape, like.dtype
     if like.is_floating_point():
-
-        def normal(seed: int) -> torch.Tensor:
-            generator = torch.Generator().manual_seed(seed)
-            return torch.randn(shape, generator=generator).to(dtype)
-
-        return st.integers(0, 2**31).map(normal)
+        return _SEEDS.map(lambda seed: _normal(shape, seed).to(dtype))
     if dtype == torch.bool:
         pool: list[Any] = [False, True]
     else:
@@ -266,6 +265,10 @@ def _arrays_like(like: torch.Tensor) -> st.SearchStrategy[torch.Tensor]:
         return st.just(like)
     elements = st.lists(st.sampled_from(pool), min_size=like.numel(), max_size=like.numel())
     return elements.map(lambda values: torch.tensor(values, dtype=dtype).reshape(shape))
+
+
+def _normal(shape: Sequence[int], seed: int) -> torch.Tensor:
+    return torch.randn(tuple(shape), generator=torch.Generator().manual_seed(seed))
 
 
 def same(expected: Any, actual: Any) -> bool:
@@ -355,6 +358,7 @@ def main() -> None:
     os.dup2(2, 1)
     _bound_memory()
     torch.set_num_threads(1)
+    _say(out, {"ready": True})
     for line in sys.stdin:
         job = json.loads(line)
         for path in reversed(job["paths"]):
@@ -364,8 +368,12 @@ def main() -> None:
             outcome = compare(from_json(job["program"]))
         except MemoryError:
             outcome = Outcome("cannot", reason="out of memory")
-        out.write(json.dumps(asdict(outcome)) + "\n")
-        out.flush()
+        _say(out, asdict(outcome))
+
+
+def _say(out: IO[str], record: Mapping[str, object]) -> None:
+    out.write(json.dumps(record) + "\n")
+    out.flush()
 
 
 if __name__ == "__main__":

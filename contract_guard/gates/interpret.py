@@ -19,6 +19,10 @@ from contract_guard.mirrors.model import UNRESOLVED, Const, Op, OracleSlice, Ref
 MOST_ELEMENTS = 1 << 30
 
 
+class Failed(CannotLift):
+    """An operation raised on these values; on others it may not."""
+
+
 def interpret(
     mirror: OracleSlice,
     inputs: Mapping[str, object],
@@ -150,7 +154,7 @@ class Machine:
             raise
         except Exception as error:
             first = (str(error).splitlines() or [""])[0][:160]
-            raise CannotLift(f"{op.name}{where} fails: {type(error).__name__}: {first}") from error
+            raise Failed(f"{op.name}{where} fails: {type(error).__name__}: {first}") from error
         if isinstance(result, torch.Tensor) and result.numel() > MOST_ELEMENTS:
             raise CannotLift(f"cannot be lifted: {op.name}{where} makes too large a tensor")
         return result

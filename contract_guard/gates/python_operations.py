@@ -23,7 +23,11 @@ def _bounded_range(*bounds: int) -> range:
     return found
 
 
-def _text(*parts: object) -> str:
+def _text(*parts: object, **named: object) -> str:
+    """The parts of an f-string together, or `str.format`, which slices write the same way."""
+    first = parts[0] if parts else ""
+    if isinstance(first, str) and "{" in first and (parts[1:] or named):
+        return first.format(*parts[1:], **named)
     return "".join(map(str, parts))
 
 

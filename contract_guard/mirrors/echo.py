@@ -109,6 +109,8 @@ class _Test:
         if not all(_is_harmless(statement, text) for statement in between):
             return None
         statement = block[at]
+        if _is_pinned(statement):
+            return None
         lines = sorted({block[side.at].lineno for side in (left, right)})
         end = statement.end_lineno or statement.lineno
         if isinstance(statement, ast.With | ast.AsyncWith):
@@ -173,6 +175,16 @@ class _Test:
             if isinstance(inner, ast.Lambda | ast.Yield | ast.NamedExpr):
                 return False
         return True
+
+
+def _is_pinned(statement: ast.stmt) -> bool:
+    """Whether a chain of comparisons ends at a value that is written out."""
+    test = statement.test if isinstance(statement, ast.Assert) else None
+    return (
+        isinstance(test, ast.Compare)
+        and len(test.ops) > 1
+        and any(isinstance(each, ast.Constant) for each in (test.left, *test.comparators))
+    )
 
 
 def _is_equality(form: str) -> bool:

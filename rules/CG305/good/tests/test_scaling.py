@@ -61,3 +61,7 @@ def test_helper():
 def test_comes_sorted():
     result = scale([1, 2], 3)
     assert result == sorted(result)
+
+
+def test_chain_ends_at_a_value():
+    assert sum(scale([0])) == sum(scale([0])) == 0

@@ -1,0 +1,219 @@
+"""`check --confirm`: copies and what they copy are run on the same inputs, in another process.
+
+The only part of `check` that runs code of the project: calls of production in the tests that the
+findings name. The process has a bound on its memory, and each comparison one on its time; it is no
+sandbox.
+"""
+
+import ast
+import contextlib
+import importlib.util
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from contract_guard.detectors.statement import decode
+from contract_guard.errors import UserError
+from contract_guard.findings import Confirmation, Finding
+from contract_guard.mirrors.agreement import CannotLift, program, to_json
+
+RULES = frozenset({"CG301", "CG302", "CG304"})
+PATIENCE = 60.0  # seconds for one comparison
+START = 120.0  # seconds for the process to start: it imports torch
+_NEEDED = ("torch", "hypothesis")
+
+
+def confirmed(
+    root: Path, findings: Iterable[Finding], patience: float = PATIENCE
+) -> tuple[Finding, ...]:
+    """The findings, those of mirrored logic with what running both sides told.
+
+    Raises UserError where torch or Hypothesis is not installed beside contract-guard.
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"--confirm needs {' and '.join(missing)}: pip install 'contract-guard[gate]'"
+        )
+    worker = _Worker(root)
+    try:
+        return tuple(
+            _told(finding, _confirmation(root, finding, worker, patience))
+            if finding.rule in RULES
+            else finding
+            for finding in findings
+        )
+    finally:
+        worker.stop()
+
+
+def _confirmation(root: Path, finding: Finding, worker: "_Worker", patience: float) -> Confirmation:
+    path, _, name = (finding.test or "").partition("::")
+    if finding.rule == "CG304":
+        return Confirmation(status="cannot", reason="the test calls nothing of production")
+    try:
+        tree = ast.parse(decode((root / path).read_bytes()))
+        here = [line for related in finding.related for line, _ in related.aligned]
+        lifted = program(
+            tree,
+            name.replace("::", "."),
+            min(here, default=finding.line),
+            max(here, default=finding.end_line),
+            _packages(root),
+        )
+        job = {"program": to_json(lifted), "paths": _import_paths(root)}
+    except (CannotLift, LookupError) as error:
+        return Confirmation(status="cannot", reason=str(error))
+    except (OSError, SyntaxError, RecursionError) as error:
+        return Confirmation(status="cannot", reason=f"{path}: {type(error).__name__}")
+    return worker.run(job, patience)
+
+
+def _told(finding: Finding, confirmation: Confirmation) -> Finding:
+    severity = finding.severity
+    if confirmation.status == "part" and finding.rule == "CG304":
+        severity = "error"
+    message = f"{finding.message}; {outcome(confirmation)}"
+    return msgspec.structs.replace(
+        finding, message=message, severity=severity, confirmed=confirmation
+    )
+
+
+def outcome(confirmation: Confirmation) -> str:
+    """The outcome in words."""
+    inputs = f"{confirmation.inputs:,} input{'s' * (confirmation.inputs != 1)}"
+    left_out = f" ({confirmation.refused} on which a side raises left out)"
+    if confirmation.status == "agree":
+        return f"run: both still agree on {inputs}{left_out if confirmation.refused else ''}"
+    if confirmation.status == "cannot":
+        return f"not run, cannot be lifted: {confirmation.reason}"
+    at = ", ".join(f"{name} = {value}" for name, value in confirmation.at.items())
+    return (
+        f"run: they part{f' at {at}' if at else ''}: the test expects {confirmation.expected}, "
+        f"production gives {confirmation.actual}"
+    )
+
+
+def _packages(root: Path) -> frozenset[str]:
+    """Import roots of the project: directories that hold Python files, without tests."""
+    found: set[str] = set()
+    for place in (root, root / "src"):
+        if place.is_dir():
+            found.update(
+                child.name
+                for child in place.iterdir()
+                if child.is_dir()
+                and any(child.glob("*.py"))
+                and child.name not in ("tests", "test")
+            )
+    return frozenset(found)
+
+
+def _import_paths(root: Path) -> list[str]:
+    places = [root, root / "src"]
+    return [str(place.resolve()) for place in places if place.is_dir()]
+
+
+class _Worker:
+    """The process that runs comparisons, started for the first and again after one that ended or
+    hung it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._errors: IO[bytes] | None = None
+
+    def run(self, job: Mapping[str, object], patience: float) -> Confirmation:
+        """What came of one job."""
+        if self._process is None:
+            self._start()
+            ready = self._answer(START)
+            if isinstance(ready, Confirmation):
+                return ready
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):  # it ended: the answer says how
+            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.flush()
+        line = self._answer(patience)
+        if isinstance(line, Confirmation):
+            return line
+        record: dict[str, Any] = json.loads(line)
+        record.pop("line")
+        return msgspec.convert(record, Confirmation)
+
+    def _answer(self, patience: float) -> str | Confirmation:
+        """The next line; where none comes, what became of the process, which is then ended."""
+        try:
+            line = self._lines.get(timeout=patience)
+        except queue.Empty:
+            self.stop()
+            return Confirmation(status="cannot", reason=f"no answer within {patience:.0f} s")
+        if line is None:
+            said = self._last_words()
+            self.stop()
+            return Confirmation(status="cannot", reason=f"the process ended: {said}")
+        return line
+
+    def _start(self) -> None:
+        self._lines = queue.Queue()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "contract_guard.gates.agreement"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+            cwd=self._root,
+            env=_environment(),
+        )
+        reader = threading.Thread(target=_read, args=(self._process, self._lines), daemon=True)
+        reader.start()
+
+    def _last_words(self) -> str:
+        assert self._process is not None
+        assert self._errors is not None
+        code = self._process.wait(timeout=10)
+        self._errors.seek(0)
+        lines = self._errors.read()[-4096:].decode(errors="replace").strip().splitlines()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"{how}{': ' + lines[-1][:200] if lines else ''}"
+
+    def stop(self) -> None:
+        """Ends the process, if there is one."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdin is not None
+            assert self._errors is not None
+            self._process.stdin.close()
+            self._errors.close()
+        self._process = None
+
+
+def _read(process: "subprocess.Popen[str]", lines: "queue.Queue[str | None]") -> None:
+    assert process.stdout is not None
+    with process.stdout:
+        for line in process.stdout:
+            lines.put(line)
+    lines.put(None)
+
+
+def _environment() -> dict[str, str]:
+    """The process finds this package where this one found it, installed or not."""
+    here = str(Path(__file__).resolve().parents[2])
+    before = os.environ.get("PYTHONPATH")
+    path = here if not before else os.pathsep.join((here, before))
+    return os.environ | {"PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}

@@ -1,0 +1,235 @@
+"""`check --confirm`: what running a copy beside production tells."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from contract_guard.errors import UserError
+from contract_guard.findings import Confirmation, Finding, Related
+from contract_guard.project import confirm
+from contract_guard.project.confirm import confirmed, outcome
+
+pytest.importorskip("torch")
+pytest.importorskip("hypothesis")
+
+PRODUCTION = """import os
+import time
+import torch
+
+SENTINEL = 129252
+
+def pages(tokens, size):
+    return (tokens + size - 1) // size * size
+
+def label(name, count):
+    return f"{name}: {count} left"
+
+def route(logits, bias, ids, top_k):
+    scores = logits.sigmoid()
+    image = (ids >= SENTINEL) & (ids < SENTINEL + 5)
+    chosen = (scores + bias * image[:, None]).topk(top_k, dim=-1).indices
+    return scores.gather(-1, chosen), chosen
+
+def dies(x):
+    os._exit(7)
+
+def hangs(x):
+    time.sleep(600)
+
+def positive(x):
+    if x > 3:
+        raise ValueError("too large")
+    return x * 2
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return x * self.factor + 1
+"""
+TESTS = """import torch
+import pytest
+from pkg.core import SENTINEL, Scaler, dies, hangs, label, pages, positive, route
+
+def test_pages():
+    tokens, size = 10, 4
+    expected = -(-tokens // size) * size
+    assert pages(tokens, size) == expected
+
+def test_pages_off_by_one():
+    tokens, size = 10, 4
+    expected = (tokens // size + 1) * size
+    assert pages(tokens, size) == expected
+
+def test_label():
+    name, count = "queue", 3
+    assert label(name, count) == "{}: {} left".format(name, count)
+
+@pytest.mark.parametrize("top_k", [1, 2])
+def test_route(top_k):
+    logits, bias = torch.randn(3, 8), torch.randn(8)
+    ids = torch.tensor([1, SENTINEL, 7])
+    weights, chosen = route(logits, bias, ids, top_k)
+    scores = torch.sigmoid(logits)
+    mask = ids == SENTINEL
+    expected = torch.topk(scores + mask[:, None] * bias, top_k, dim=-1).indices
+    torch.testing.assert_close(chosen, expected)
+
+def test_dies():
+    x = 3
+    assert dies(x) == x * 3 + 1
+
+def test_hangs():
+    x = 3
+    assert hangs(x) == x * 3 + 1
+
+def test_scaler():
+    x, factor = 5, 3
+    scaler = Scaler(factor)
+    assert scaler(x) == x * factor + 1
+
+def test_positive():
+    x = 2
+    assert positive(x) == x + x
+
+def test_reads(tmp_path):
+    x = open("x").read()
+    assert pages(int(x), 4) == int(x) // 4 * 4
+
+def test_from_elsewhere(tokens):
+    assert pages(tokens, 4) == (tokens + 3) // 4 * 4
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("project")
+    for path, text in (
+        ("pkg/__init__.py", ""),
+        ("pkg/core.py", PRODUCTION),
+        ("tests/test_core.py", TESTS),
+    ):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def finding(name: str, rule: str = "CG301") -> Finding:
+    lines = TESTS.split("\n")
+    start = next(n for n, line in enumerate(lines, 1) if line.startswith(f"def {name}("))
+    end = next(
+        (n for n in range(start + 1, len(lines) + 1) if not lines[n - 1].strip()), len(lines)
+    )
+    return Finding(
+        rule=rule,
+        severity="warning",
+        path="tests/test_core.py",
+        line=start + 1,
+        column=5,
+        end_line=end - 1,
+        end_column=10,
+        symbol="pkg.core:f",
+        test=f"tests/test_core.py::{name}",
+        message="a copy",
+        help="",
+        fingerprint="0123456789abcdef",
+        related=(Related("pkg/core.py", 8, 9, "f", "the same rule"),),
+    )
+
+
+NAMES = (
+    "test_pages",
+    "test_pages_off_by_one",
+    "test_label",
+    "test_route",
+    "test_dies",
+    "test_scaler",
+    "test_positive",
+    "test_reads",
+    "test_from_elsewhere",
+)
+
+
+@pytest.fixture(scope="module")
+def told(project: Path) -> dict[str, Finding]:
+    found = confirmed(project, [finding(name) for name in NAMES])
+    return dict(zip(NAMES, found, strict=True))
+
+
+def result(told: dict[str, Finding], name: str) -> Confirmation:
+    confirmation = told[name].confirmed
+    assert isinstance(confirmation, Confirmation)
+    return confirmation
+
+
+@pytest.mark.parametrize("name", ["test_pages", "test_label", "test_scaler"])
+def test_both_still_agree(told: dict[str, Finding], name: str) -> None:
+    assert result(told, name).status == "agree"
+    assert result(told, name).inputs >= 100
+    said = f"run: both still agree on {result(told, name).inputs} inputs"
+    assert told[name].message.startswith(f"a copy; {said}")
+
+
+def test_they_part_on_the_smallest_input(told: dict[str, Finding]) -> None:
+    found = result(told, "test_pages_off_by_one")
+    assert (found.status, found.at) == ("part", {"tokens": "0", "size": "1"})
+    assert (found.expected, found.actual) == ("1", "0")
+    assert told["test_pages_off_by_one"].severity == "warning"
+
+
+def test_a_stale_mask_parts_on_an_id_that_the_test_never_draws(told: dict[str, Finding]) -> None:
+    found = result(told, "test_route")
+    assert found.status == "part"
+    ids = [int(word) for word in found.at["ids"].strip("[]").split(",")]
+    assert any(129252 < number < 129257 for number in ids)
+    assert "by seed" in found.at["logits"]
+
+
+def test_a_process_that_dies_costs_one_finding(told: dict[str, Finding]) -> None:
+    found = result(told, "test_dies")
+    assert (found.status, found.reason) == ("cannot", "the process ended: exit code 7")
+    assert result(told, "test_scaler").status == "agree"
+
+
+def test_inputs_that_production_refuses_are_counted(told: dict[str, Finding]) -> None:
+    found = result(told, "test_positive")
+    assert found.status == "agree"
+    assert found.refused > 0
+    assert f"({found.refused} on which a side raises left out)" in told["test_positive"].message
+
+
+def test_what_cannot_be_lifted_is_named(told: dict[str, Finding]) -> None:
+    assert result(told, "test_reads").reason == "open"
+    assert told["test_reads"].message == "a copy; not run, cannot be lifted: open"
+    assert result(told, "test_from_elsewhere").reason == "nothing tells what tokens could be"
+
+
+def test_a_hang_ends(project: Path) -> None:
+    hung, fine = confirmed(project, [finding("test_hangs"), finding("test_pages")], patience=4.0)
+    assert isinstance(hung.confirmed, Confirmation)
+    assert hung.confirmed.reason.startswith("no answer within")
+    assert isinstance(fine.confirmed, Confirmation)
+    assert fine.confirmed.status == "agree"
+
+
+def test_other_rules_are_left_alone(project: Path) -> None:
+    other = finding("test_pages", rule="CG303")
+    assert confirmed(project, [other]) == (other,)
+    assert b"confirmed" not in msgspec.json.encode(other)
+
+
+def test_a_shadow_copy_says_why_it_is_not_run(project: Path) -> None:
+    (found,) = confirmed(project, [finding("test_pages", rule="CG304")])
+    assert found.message.endswith("cannot be lifted: the test calls nothing of production")
+
+
+def test_missing_extra(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "_NEEDED", ("torch", "no_such_module_here"))
+    with pytest.raises(UserError, match=r"no_such_module_here: pip install 'contract-guard\[gate"):
+        confirmed(project, [])
+
+
+def test_one_input_in_words() -> None:
+    assert outcome(Confirmation(status="agree", inputs=1)) == "run: both still agree on 1 input"
