@@ -155,7 +155,7 @@ def command(
     report = Report(
         findings=checked.findings,
         summary=summary(checked, time.perf_counter() - started),
-        closing=closing(checked),
+        closing=closing(checked, paths),
         sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
         anchors=news.anchors(checked.findings, left_out, format, place, config, jobs, cache),

@@ -10,6 +10,7 @@ from contract_guard.errors import UserError
 from contract_guard.findings import SEVERITIES
 from contract_guard.project.cache import default_directory
 from contract_guard.project.config import is_selected, rule_ids
+from contract_guard.project.rules import load_rules
 from contract_guard.report import FORMATS
 
 json_or_text = click.option(
@@ -63,15 +64,26 @@ no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor keep 
 def parse_selectors(
     context: click.Context, parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[str, ...]:
-    """Rule ids or prefixes of them, separated by commas, as in `--select CG1,CG201`."""
+    """Rule ids, prefixes of them, or names, separated by commas, as in `--select CG1,missing-name`:
+    as ids and prefixes."""
+    words = [word.strip() for value in values for word in value.split(",")]
+    return tuple(_parse_selector(context, parameter, word) for word in words)
+
+
+def _parse_selector(context: click.Context, parameter: click.Parameter, word: str) -> str:
     known = rule_ids()
-    selectors = [word.strip() for value in values for word in value.split(",")]
-    for selector in selectors:
-        if not any(is_selected(selector, rule) for rule in known):
-            close = difflib.get_close_matches(selector.upper(), sorted(known), n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise click.BadParameter(f"no rule fits {selector!r}{hint}", context, parameter)
-    return tuple(selectors)
+    if any(is_selected(word, rule) for rule in known):
+        return word
+    # Reads what the rules say, which takes its time.
+    names = {rule.name: rule.id for rule in load_rules().values()}
+    if word in names:
+        return names[word]
+    family = [rule for rule in known if rule[:3] == word[:3].upper()]
+    close = difflib.get_close_matches(word.lower(), names, n=1) or difflib.get_close_matches(
+        word.upper(), sorted(family or known), n=1
+    )
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise click.BadParameter(f"no rule fits {word!r}{hint}", context, parameter)
 
 
 select = click.option(
@@ -79,7 +91,7 @@ select = click.option(
     multiple=True,
     metavar="RULES",
     callback=parse_selectors,
-    help="Only these rules (CG101) or families (CG1), instead of the configured ones.",
+    help="Only these rules (CG101, missing-name), or families (CG1): not the configured ones.",
 )
 ignore = click.option(
     "--ignore",

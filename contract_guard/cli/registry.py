@@ -115,6 +115,8 @@ def show(
             f"{tests:>{width}} {'test ' if constant.tests == 1 else 'tests'}  "
             f"{plural(len(constant.modules), 'module'):<10}  {printable(constant.producer.symbol)}"
         )
+    if not all(constant.exact for constant in risk.constants):
+        click.echo("+: or more, where a parametrization is not written out.")
     click.echo(
         f"{plural(risk.modules, 'test module')}, {plural(risk.tests, 'test')} in all; "
         "'contract-guard registry who NAME' shows the places."

@@ -178,16 +178,22 @@ def summary(checked: Checked, seconds: float) -> Summary:
     )
 
 
-def closing(checked: Checked) -> str:
-    """The line on tests at risk, "" where there are none."""
+def closing(checked: Checked, paths: Sequence[Path] = ()) -> str:
+    """The line on tests at risk, "" where there are none; and, if findings in `paths` alone were
+    asked for, that the other counts are of the whole project."""
+    narrowed = ""
+    if paths:
+        named = ", ".join(map(str, paths[:3])) + (" and more" if len(paths) > 3 else "")
+        narrowed = f"Findings in {named} only; all else is of the whole project"
     if not checked.constants:
-        return ""
+        return f"{narrowed}." if narrowed else ""
     modules = plural(checked.modules, "test module")
     verb = "imports" if checked.modules == 1 else "import"
     constants = plural(checked.constants, "production constant")
     tests = plural(checked.tests_at_risk, "test")
     them = "it" if checked.constants == 1 else "them"
-    return f"{modules} {verb} {constants} at module level; {tests} would vanish without {them}."
+    risk = f"{modules} {verb} {constants} at module level; {tests} would vanish without {them}."
+    return f"{narrowed}: {risk}" if narrowed else risk
 
 
 def source_lines(root: Path, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -207,4 +207,4 @@ def _height(column: Sequence[str], entry: str, height: int) -> int:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 54 else "…" + text[-53:]
+    return text if len(text) <= 52 else "…" + text[-51:]

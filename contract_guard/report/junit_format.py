@@ -4,13 +4,18 @@ from xml.sax.saxutils import escape, quoteattr
 
 from contract_guard.findings import Finding
 from contract_guard.report import Report, Screen
-from contract_guard.report.listing import cost, listed
+from contract_guard.report.listing import by_file, cost, listed
 from contract_guard.text import printable
 
 
 def render(report: Report, screen: Screen) -> str:
     findings = listed(report.findings, screen)
-    cases = [line for finding in findings for line in _case(finding, report)]
+    cases = [
+        line
+        for _, group in by_file(findings)
+        for finding in group
+        for line in _case(finding, report)
+    ]
     suite = (
         f'<testsuite name="contract-guard" tests="{len(findings) or 1}" '
         f'failures="{len(findings)}" errors="0" time="{report.summary.seconds:.3f}">'

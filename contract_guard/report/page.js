@@ -3,6 +3,21 @@ const form = document.querySelector("form");
 const shown = document.querySelector("output");
 const articles = [...document.querySelectorAll("article")];
 const sections = [...document.querySelectorAll("section.file")];
+const fields = ["rule", "impact", "path"].map((name) => form.elements[name]);
+
+/** What is filtered stands in the address, so that it can be passed on: #rule=CG101&path=tests */
+function restore() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  for (const field of fields) field.value = state.get(field.name) ?? "";
+  apply();
+}
+
+function remember() {
+  const state = new URLSearchParams();
+  for (const field of fields) if (field.value !== "") state.set(field.name, field.value);
+  history.replaceState(null, "", `#${state}`);
+  apply();
+}
 
 function apply() {
   const { rule, impact, path } = form.elements;
@@ -21,6 +36,7 @@ function apply() {
   shown.value = `${count} of ${articles.length} shown`;
 }
 
-form.addEventListener("input", apply);
+form.addEventListener("input", remember);
 form.addEventListener("submit", (event) => event.preventDefault());
-apply();
+window.addEventListener("hashchange", restore);
+restore();

@@ -232,11 +232,29 @@ def test_a_path_outside_the_project(run, project: Path) -> None:
 
 
 def test_unknown_rule(run, project: Path) -> None:
-    done = run("check", "--select", "CG110")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(
-        "contract-guard: Invalid value for '--select': no rule fits 'CG110'; did you mean CG10"
+    for word, close in (("CG109", "CG10"), ("mising-name", "missing-name? (see")):
+        done = run("check", "--select", word)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(
+            f"contract-guard: Invalid value for '--select': no rule fits {word!r}; "
+            f"did you mean {close}"
+        )
+
+
+def test_rules_by_name(run, project: Path) -> None:
+    by_name = run("check", "--select", "missing-name,CG2", "--format", "json")
+    by_id = run("check", "--select", "CG101,CG2", "--format", "json")
+    assert findings(by_name.out) == findings(by_id.out) != []
+    assert run("check", "--ignore", "missing-name").code == 0
+
+
+def test_a_narrowed_check_says_what_it_counts(run, project: Path) -> None:
+    done = run("check", "gate")
+    assert done.out.splitlines()[0] == (
+        "Findings in gate only; all else is of the whole project: 1 test module imports "
+        "1 production constant at module level; 4 tests would vanish without it."
     )
+    assert "Findings in" not in run("check").out
 
 
 def test_broken_configuration(run, project: Path) -> None:

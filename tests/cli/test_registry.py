@@ -119,6 +119,14 @@ def test_show_ranks_by_tests_at_risk(run, project: Path) -> None:
     )
 
 
+def test_show_says_what_a_lower_bound_is(run, project: Path) -> None:
+    path = project / "tests" / "test_gate.py"
+    path.write_text(path.read_text().replace("[1, 2, 3]", "made()"))
+    lines = run("registry", "show").out.splitlines()
+    assert lines[0].startswith("4+ tests  2 modules   gate.constants:BASE")
+    assert lines[2] == "+: or more, where a parametrization is not written out."
+
+
 def test_show_as_json(run, project: Path) -> None:
     document = json.loads(run("registry", "show", "--format", "json").out)
     assert list(document) == ["version", "constants", "modules", "tests"]

@@ -148,15 +148,18 @@ def test_rich_without_the_source_shows_the_rest() -> None:
     assert "gate.constants has no name PAD\n    see:" in text
 
 
-def test_the_file_with_the_worst_finding_comes_first() -> None:
-    findings = (note(path="a.py"), missing_name(path="z.py"))
-    text = render(report(*findings), "rich", Screen(width=100))
+@pytest.mark.parametrize(
+    "format", ["rich", "concise", "junit", "html", "github", "gitlab", "sarif"]
+)
+def test_the_file_with_the_worst_finding_comes_first(format: str) -> None:
+    findings = (note(path="a.py"), missing_name(path="z.py", related=()))
+    text = render(report(*findings), format, Screen(width=100))
     assert text.index("z.py") < text.index("a.py")
 
 
 def test_concise() -> None:
     assert render(report(missing_name(), note()), "concise", Screen()) == (
-        "tests/test_gate.py:2:28: CG101 error: gate.constants has no name PAD\n"
+        "tests/test_gate.py:2:28: CG101 error: gate.constants has no name PAD; help: use BASE\n"
         "tests/test_gate.py:2:33: CG201 note: leans on BASE\n"
         "1 test module imports 2 constants; 28 tests would vanish.\n"
         "1 error, 1 note. 9 files, 32 tests looked at.\n"
