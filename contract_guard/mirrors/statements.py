@@ -460,9 +460,12 @@ _CONTAINERS = frozenset({"list", "tuple", "dict", "set"})
 
 
 def _named(name: str, value: Reference) -> Reference:
-    """A constant keeps the first name that it is bound to."""
-    if isinstance(value, Const) and value.symbol is None and value.value is not None:
-        return Const(value.value, name)
+    """A constant goes by the longest name of the file that it is bound to, which says most. One
+    of another module keeps its symbol."""
+    if isinstance(value, Const) and value.value is not None and value.value is not UNRESOLVED:
+        known = (value.symbol or "").rsplit(".", 1)[-1]
+        if len(name.rsplit(".", 1)[-1]) > len(known):
+            return Const(value.value, name)
     return value
 
 

@@ -60,16 +60,18 @@ def has_substance(match: Match, reach: float) -> bool:
         evidence = max(evidence, _EVIDENCE)
     is_long = match.computing >= _LONG and evidence >= _LONG_EVIDENCE and _telling_names(match) >= 1
     several = match.arithmetic >= 2 or match.computing >= 3
+    telling = evidence >= _FAR_EVIDENCE or _telling_names(match) >= 1
     borne = _LONG_SUBSTANCE if match.computing >= _LONG else _SUBSTANCE
     return (
         match.coverage >= (_LONG_COVERAGE if is_long else _COVERAGE)
         and match.substance >= borne * match.score
         and evidence >= (_EVIDENCE if reach >= NEARBY else _FAR_EVIDENCE)
-        and (several or match.text >= _TEXT)
+        and ((several and telling) or match.text >= _TEXT)
     )
 
 
 def _telling_names(match: Match) -> int:
+    """Shared names that say something; `n * (n - 1)` is in every other function."""
     return sum(len(leaf) >= _TELLING and leaf != "None" for leaf in match.leaves)
 
 
