@@ -7,6 +7,7 @@ from contract_guard.detectors import cost
 from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.model import ModuleFacts, Test
 from contract_guard.findings import Finding
+from contract_guard.registry import guards
 from contract_guard.registry.collection import total
 from contract_guard.registry.index import Registry
 
@@ -49,7 +50,7 @@ def tests_with_fixtures(context: Context) -> Iterator[tuple[str, ModuleFacts, Te
         if not facts.pytest.tests or not registry.layout.is_test_module(path):
             continue
         visible = visible_fixtures(context.registry, path)
-        if visible is None:
+        if visible is None or _cannot_be_collected(registry, path, facts):
             continue
         decorators = _decorators(facts)
         for test in facts.pytest.tests:
@@ -58,6 +59,22 @@ def tests_with_fixtures(context: Context) -> Iterator[tuple[str, ModuleFacts, Te
                 continue  # a function that the file's own code runs, whatever its name says
             if all(_is_known(d) for d in decorators.get(test.qualname, ("?",))):
                 yield path, facts, test, visible
+
+
+def _cannot_be_collected(registry: Registry, path: str, facts: ModuleFacts) -> bool:
+    """Whether an import of the file or of a conftest above it fails (CG101, CG104): the loss of
+    its tests is told there."""
+    own = [(path, facts)]
+    for conftest in registry.layout.conftests(path):
+        found = registry.tree.files.get(conftest)
+        if isinstance(found, ModuleFacts):
+            own.append((conftest, found))
+    return any(
+        guards.fatal_at_import(each, imp.scope, imp.guard)
+        and registry.resolve_import(where, imp).status == "missing"
+        for where, each in own
+        for imp in each.imports
+    )
 
 
 def _of_test(

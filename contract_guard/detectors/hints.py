@@ -1,6 +1,10 @@
-"""What took the place of a name that is gone: the text of `help`."""
+"""What took the place of a name that is gone: the text of `help`.
 
-from collections.abc import Iterable
+The same name is often missed in many files, and what to say of it takes a look at all modules: it
+is worked out once.
+"""
+
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 from contract_guard.detectors.base import Context
@@ -8,11 +12,16 @@ from contract_guard.registry.modules import Module
 
 _CLOSE = 0.6
 _AT_MOST = 3
+_COMPARED = 2000  # names that one is compared with
 
 
 def for_name(context: Context, path: str, module: str, name: str) -> str:
     """Help for `name`, which `module` does not have, to the reader of the file `path`."""
-    elsewhere = [s for s in context.definitions(name) if not s.startswith(f"{module}:")]
+    return _once(context, ("name", module, name), lambda: _for_name(context, module, name))
+
+
+def _for_name(context: Context, module: str, name: str) -> str:
+    elsewhere = [s for s in _definitions(context, module, name) if s != f"{module}:{name}"]
     places = _listed(dict.fromkeys(s.partition(":")[0] for s in elsewhere))
     found = context.registry.modules.named(module)
     inside = [owner for each in found for owner in _classes_with(each, name)]
@@ -30,6 +39,11 @@ def for_name(context: Context, path: str, module: str, name: str) -> str:
 
 def for_member(context: Context, module: str, owner: str, name: str) -> str:
     """Help for an attribute that class `owner` of `module` does not have."""
+    key = ("member", module, owner, name)
+    return _once(context, key, lambda: _for_member(context, module, owner, name))
+
+
+def _for_member(context: Context, module: str, owner: str, name: str) -> str:
     members = [
         member.name
         for each in context.registry.modules.named(module)
@@ -44,9 +58,14 @@ def for_member(context: Context, module: str, owner: str, name: str) -> str:
 
 def for_module(context: Context, path: str, module: str, name: str | None) -> str:
     """Help for a module that is gone, from which `name` was imported."""
+    key = ("module", module, name or "")
+    return _once(context, key, lambda: _for_module(context, module, name))
+
+
+def _for_module(context: Context, module: str, name: str | None) -> str:
     package = _nearest(context, module)
     in_tests = package is not None and _is_test(context, package)
-    homes = context.definitions(name) if name and not in_tests else []
+    homes = _definitions(context, module, name) if name and not in_tests else []
     if homes and len(homes) <= _AT_MOST:
         places = _listed(dict.fromkeys(symbol.partition(":")[0] for symbol in homes))
         return f"`{name}` is now in {places}: import it from there"
@@ -69,6 +88,24 @@ def for_module(context: Context, path: str, module: str, name: str | None) -> st
         if close:
             return f"renamed to {_listed(close)}?"
     return f"import what took the place of `{module}`; if a build makes it, see `dynamic-names`"
+
+
+def _once(context: Context, key: tuple[str, ...], say: Callable[[], str]) -> str:
+    known = context.hints.get(key)
+    if known is None:
+        known = context.hints[key] = say()
+    return known
+
+
+def _definitions(context: Context, module: str, name: str) -> list[str]:
+    """Symbols of the name that may have taken the place of the one in `module`: for a module of
+    another project, those of the same package alone."""
+    found = context.definitions(name)
+    package = next(iter(context.registry.modules.named(module)), None) or _nearest(context, module)
+    if package is None or not package.tree:
+        return found
+    top = module.partition(".")[0]
+    return [symbol for symbol in found if symbol.partition(":")[0].partition(".")[0] == top]
 
 
 def _nearest(context: Context, module: str) -> Module | None:
@@ -97,7 +134,11 @@ def _classes_with(module: Module, name: str) -> list[str]:
 
 
 def _close(name: str, names: Iterable[str]) -> list[str]:
-    return get_close_matches(name, sorted(set(names)), n=2, cutoff=_CLOSE)
+    candidates = sorted(set(names))
+    if len(candidates) > _COMPARED:
+        alike = [other for other in candidates if other[:2] == name[:2]]
+        candidates = alike[:_COMPARED]
+    return get_close_matches(name, candidates, n=2, cutoff=_CLOSE)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -459,3 +459,20 @@ def test_a_directory_without_python(run, project: Path, tmp_path: Path) -> None:
     write(tmp_path, {"empty/read.me": ""})
     done = run("check", "--against", str(tmp_path / "empty"))
     check_refused(done, tmp_path, "no Python files in it")
+
+
+def test_the_help_names_places_of_the_same_project(run, project: Path, tmp_path: Path) -> None:
+    wheel(tmp_path / "links", "2.0", {**NEW, "host/moved.py": "def gone(): ...\n"})
+    write(project, {"plug/own.py": "def gone(): ...\n"})
+    done = run("check", "--against", "host==2.0", "--format", "json")
+    assert json.loads(done.out)["findings"][0]["help"] == (
+        "now in `host.moved`: take it from there"
+    )
+
+
+def test_the_help_for_a_test_helper_names_no_production(run, project: Path) -> None:
+    write(project, {"plug/shared.py": "", "tests/__init__.py": "", "tests/kit/__init__.py": ""})
+    write(project, {"tests/test_plug.py": "from tests.kit.shared import make\n"})
+    (finding,) = json.loads(run("check", "--format", "json").out)["findings"]
+    assert (finding["rule"], finding["symbol"]) == ("CG104", "tests.kit.shared")
+    assert "plug" not in finding["help"]
