@@ -70,6 +70,7 @@ class Context:
         self.versions = Versions(versions, version_predicates)
         self.patch_wrappers = frozenset(patch_wrappers)
         self.copies_of = copies_of
+        self.hints: dict[tuple[str, ...], str] = {}  # what `detectors.hints` has said
         self._texts: dict[str, str] = {}
 
     @cached_property
