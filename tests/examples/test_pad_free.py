@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from contract_guard.findings import Confirmation
+from contract_guard.project.check import check
+from contract_guard.project.config import Config
+from contract_guard.project.confirm import confirmed
+from contract_guard.project.diff import diff
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pad_free"
 
 
@@ -97,3 +103,76 @@ def test_stale_mask_stays_green(history: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     code, output = run_tests(history, "five-ids", tmp_path / "five")
     assert (code, "32 passed" in output) == (0, True)
+
+
+@pytest.fixture(scope="module")
+def states(history: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A work tree for each commit."""
+    places = tmp_path_factory.mktemp("states")
+    for tag in ("before", "removal", "repair", "five-ids"):
+        git(history, "worktree", "add", "--quiet", "--detach", str(places / tag), tag)
+    return {path.name: path for path in places.iterdir()}
+
+
+def mirrors(root: Path) -> list[tuple[str, str, int, str]]:
+    checked = check(root, Config(), select=("CG3",), cache_dir=None)
+    return [(f.rule, f.path, f.line, f.symbol) for f in checked.findings]
+
+
+@pytest.mark.parametrize("tag", ["before", "repair", "five-ids"])
+def test_routing_and_mask_are_copies(states: dict[str, Path], tag: str) -> None:
+    found = mirrors(states[tag])
+    assert ("CG301", "tests/test_gate.py", 32, "gate.router:ImageAwareGate.forward") in found
+    assert [entry[:3] for entry in found if entry[0] == "CG303"] == [
+        ("CG303", "tests/test_gate.py", 33)
+    ]
+
+
+def test_the_mask_is_named_with_its_helper(states: dict[str, Path]) -> None:
+    checked = check(states["repair"], Config(), select=("CG303",), cache_dir=None)
+    (finding,) = checked.findings
+    assert finding.symbol == "gate.constants:IMAGE_SENTINEL_BASE_ID"
+    assert finding.message.endswith("`gate.preprocess:image_mask` has the same one")
+    assert [(r.path, r.line, r.qualname) for r in finding.related] == [
+        ("gate/preprocess.py", 10, "image_mask")
+    ]
+
+
+def test_inputs_reach_all_ids_until_there_are_five(states: dict[str, Path]) -> None:
+    narrowed = {tag: [f for f in mirrors(root) if f[0] == "CG307"] for tag, root in states.items()}
+    assert narrowed == {
+        "before": [],
+        "removal": [],
+        "repair": [],
+        "five-ids": [("CG307", "tests/test_gate.py", 27, "gate.constants:IMAGE_SENTINEL_BASE_ID")],
+    }
+
+
+def findings_of(history: Path, base: str, head: str) -> list[tuple[str, int, str]]:
+    found = diff(history, Config(), base, head, select=("CG3",), cache_dir=None).findings
+    return [(f.rule, f.line, f.symbol) for f in found]
+
+
+def test_the_repair_makes_two_inputs_one(history: Path) -> None:
+    assert findings_of(history, "removal", "repair") == [
+        ("CG307", 27, "gate.constants:IMAGE_PAD_ID")
+    ]
+
+
+def test_the_copies_part_where_one_side_changes(history: Path) -> None:
+    assert findings_of(history, "before", "removal") == [
+        ("CG310", 33, "gate.preprocess:image_mask")
+    ]
+    assert findings_of(history, "repair", "five-ids") == [
+        ("CG310", 32, "gate.router:ImageAwareGate.forward")
+    ]
+
+
+def test_run_on_drawn_ids_the_copies_part(states: dict[str, Path]) -> None:
+    pytest.importorskip("torch")
+    checked = check(states["five-ids"], Config(), select=("CG301",), cache_dir=None)
+    (finding,) = confirmed(states["five-ids"], checked.findings)
+    assert isinstance(finding.confirmed, Confirmation)
+    assert finding.confirmed.status == "part"
+    ids = [int(word) for word in finding.confirmed.at["ids"].strip("[]").split(",")]
+    assert any(129252 < number < 129257 for number in ids)
