@@ -109,6 +109,7 @@ def command(
             jobs=jobs,
             cache_dir=cache,
             against=others,
+            notice=None if quiet else say,
         )
         checked = news.only_new(
             checked,

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,9 +32,22 @@ output_file = click.option(
     metavar="FILE",
     help="Write the report to FILE; the exit code stays what it is.",
 )
+
+
+class _Place(click.Path):
+    """A path that is not empty: `--root "$UNSET"` is a mistake, and not the working directory."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value):
+            self.fail("an empty path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 root = click.option(
     "--root",
-    type=click.Path(path_type=Path),
+    type=_Place(path_type=Path),
     help="The project, if it is not the repository or configured directory around PATHS.",
 )
 jobs = click.option(

@@ -11,7 +11,7 @@ from contract_guard.findings import Finding
 from contract_guard.project import run_cache
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.encoding import decode_result
-from contract_guard.project.places import checked_root, select_paths
+from contract_guard.project.places import checked_root, scope_notice, select_paths
 from contract_guard.report import Cache, ReadAgainst, Summary
 from contract_guard.text import plural
 
@@ -53,13 +53,15 @@ def check(
     jobs: int | None = None,
     cache_dir: Path | None = None,
     against: "Sequence[Against]" = (),
+    notice: Callable[[str], None] | None = None,
 ) -> Checked:
     """Findings of the project at `root`, those in `paths` alone if any are given.
 
     `against` are releases and environments whose names count as known (`against.find`).
     `select`, if not empty, stands in for the configuration's; `ignore` adds to it. `unresolved`
     stays empty without `count_unknown`, which takes time of its own. Where nothing that matters
-    has changed since a run that was kept in `cache_dir`, no file is read.
+    has changed since a run that was kept in `cache_dir`, no file is read. `notice` is told before
+    a run that looks at more than may have been meant (`places.scope_notice`).
 
     Raises UserError for what the user can mend: a path that does not exist, a file that changes
     during the run.
@@ -80,6 +82,8 @@ def check(
     kept = decode_result(lookup.result, Checked)
     if kept is not None:
         return msgspec.structs.replace(kept, cache_hits=kept.files, cache_misses=0)
+    if notice is not None and (text := scope_notice(root, len(lookup.found.python))):
+        notice(text)
     return _check(
         root,
         config,

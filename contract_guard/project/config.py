@@ -92,15 +92,30 @@ def read_config(root: Path, *, known_rules: Collection[str] | None = None) -> Co
     """
     for name in OWN_FILES:
         path = root / name
-        if path.is_file():
+        if is_given(path):
             return parse_config(_read(path), name, root, known_rules)
     path = root / "pyproject.toml"
-    if not path.is_file():
+    if not is_given(path):
         return Config()
     table = tool_table(read_toml(path, unless_without=b"contract_guard"), "contract_guard")
     if table is None:
         return Config()
     return check_table(table, "pyproject.toml: [tool.contract_guard]", root, known_rules)
+
+
+def is_given(path: Path) -> bool:
+    """Whether a settings file is there.
+
+    Raises UserError for what has its name and is no file: settings that cannot be read are not
+    the same as none.
+    """
+    if path.is_file():
+        return True
+    if path.is_symlink() and not path.exists():
+        raise UserError(f"{path.name}: a link that leads nowhere")
+    if path.exists():
+        raise UserError(f"{path.name}: {'a directory' if path.is_dir() else 'not a regular file'}")
+    return False
 
 
 def read_toml(path: Path, *, unless_without: bytes = b"") -> dict[str, Any]:

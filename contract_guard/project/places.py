@@ -15,6 +15,23 @@ def checked_root(root: Path) -> Path:
     return root.absolute()
 
 
+MANY_FILES = 5_000
+_PROJECT_MARKS = (
+    *(".git", ".hg", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini"),
+    *("contract_guard.toml", ".contract_guard.toml", "tests", "test", "__init__.py"),
+)
+
+
+def scope_notice(root: Path, files: int) -> str:
+    """What a run is about to look at, in one line, where that may be more than was meant: many
+    files, or a directory that does not look like a project. "" elsewhere."""
+    is_project = any((root / mark).exists() for mark in _PROJECT_MARKS)
+    if files < (MANY_FILES if is_project else MANY_FILES // 10):
+        return ""
+    what = "" if is_project else ", which does not look like a project"
+    return f"looking at all {files:,} Python files of {root}{what}"
+
+
 def is_release(text: str) -> bool:
     """Whether the text names a release: `DIST==VERSION`, or an archive that is there."""
     name, equals, version = text.partition("==")

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from contract_guard.errors import UserError
-from contract_guard.project.config import read_toml, tool_table
+from contract_guard.project.config import is_given, read_toml, tool_table
 
 DEFAULT_PYTHON_FILES = ("test_*.py", "*_test.py")
 
@@ -30,11 +30,11 @@ class PytestSettings(msgspec.Struct, frozen=True):
 def read_pytest_settings(root: Path) -> PytestSettings:
     """The settings of the project at `root`; pytest's defaults where it has none.
 
-    Raises UserError for a file that cannot be parsed, as pytest would.
+    Raises UserError for a file that cannot be read or parsed.
     """
     for name, read in SOURCES.items():
         path = root / name
-        if path.is_file():
+        if is_given(path):
             table = read(path)
             if table is not None:
                 return _settings(table)

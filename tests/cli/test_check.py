@@ -273,6 +273,12 @@ def test_nothing_to_look_at_is_said(run, tmp_path: Path) -> None:
     assert done.err == f"contract-guard: warning: {tmp_path}: no Python files\n"
 
 
+def test_an_empty_root_is_not_the_working_directory(run, project: Path) -> None:
+    done = run("check", "--root", "")
+    assert (done.code, done.out) == (2, "")
+    assert "'--root': an empty path" in done.err
+
+
 def test_quiet_is_findings_alone(run, project: Path) -> None:
     assert len(run("check", "--quiet").out.splitlines()) == 1
     mend(project)

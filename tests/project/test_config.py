@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,23 @@ class TestFindRoot:
     def test_missing(self, root: Path) -> None:
         with pytest.raises(UserError, match="no such file or directory"):
             find_root(root / "nope")
+
+
+class TestWhatIsNoFile:
+    """Settings that are there and cannot be read are not the same as none."""
+
+    @pytest.mark.parametrize("name", ["pyproject.toml", "contract_guard.toml"])
+    def test_a_directory(self, name: str, root: Path) -> None:
+        (root / name).mkdir()
+        with pytest.raises(UserError, match=f"{name}: a directory"):
+            read_config(root)
+
+    def test_a_link_that_leads_nowhere(self, root: Path) -> None:
+        (root / "pyproject.toml").symlink_to("gone.toml")
+        with pytest.raises(UserError, match=r"pyproject.toml: a link that leads nowhere"):
+            read_config(root)
+
+    def test_a_pipe_is_not_waited_for(self, root: Path) -> None:
+        os.mkfifo(root / "contract_guard.toml")
+        with pytest.raises(UserError, match=r"contract_guard.toml: not a regular file"):
+            read_config(root)

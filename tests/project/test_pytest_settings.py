@@ -76,3 +76,9 @@ def test_files_without_a_section_are_passed_over(write: Write) -> None:
 def test_broken(content: bytes, write: Write) -> None:
     with pytest.raises(UserError, match=r"^pytest\.ini: cannot be parsed: "):
         read_pytest_settings(write({"pytest.ini": content}))
+
+
+def test_a_directory_in_the_place_of_a_file(root: Path) -> None:
+    (root / "tox.ini").mkdir()
+    with pytest.raises(UserError, match=r"tox.ini: a directory"):
+        read_pytest_settings(root)
