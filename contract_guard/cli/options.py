@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
 """A whole `check` of a project: from its files to findings, or from the result that was kept."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
