@@ -115,8 +115,8 @@ def _source(graph: Graph, name: str) -> tuple[int, str] | None:
     the last one of that name that is drawn, made by production or written down."""
     parts = name.removeprefix("$").split(".")
     for end in range(len(parts), 0, -1):
-        wanted = parts[end - 1]
-        bound = [index for index, names in graph.aliases.items() if wanted in names]
+        wanted = {parts[end - 1], ".".join(parts[:end])}  # `self.x` keeps its dot
+        bound = [index for index, names in graph.aliases.items() if wanted & names]
         if bound:
             return max(bound), ".".join(parts[end:])
     return None
