@@ -26,6 +26,9 @@ def survivor(knowledge: Knowledge, symbol: str) -> str:
     old, new = knowledge.old, knowledge.registry
     if old is None:
         raise CannotFix("only `diff` knows what stood beside it")
+    gone = old.producer(symbol)
+    if gone is None or gone.kind != "assign":
+        raise CannotFix("nothing is certain to have taken its place")
     name = symbol.rpartition(":")[2]
     found: set[str] = set()
     for path, facts in old.facts():

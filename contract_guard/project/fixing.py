@@ -11,7 +11,6 @@ from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.line_length import line_length
 from contract_guard.project.mending import Find, Mended, Read, mend, mend_one
-from contract_guard.project.outlines import outlines
 from contract_guard.project.places import checked_root, select_paths
 from contract_guard.project.revisions import Revisions
 from contract_guard.project.rules import load_rules
@@ -49,6 +48,8 @@ def mend_check(
         return Mended()
     root = checked_root(root)
     snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+    from contract_guard.project.outlines import outlines
+
     others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=cache_dir)
     registry = build(snapshot.tree, *others)
     knowledge = Knowledge(registry, snapshot.read, line_length(root))
