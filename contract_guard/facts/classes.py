@@ -87,10 +87,8 @@ def _class_facts(
         decorators=decorators,
         members=bindings_of(notes.bindings[record.scope], notes),
         self_attributes=tuple(dict.fromkeys([*stored, *(slots or ())])),
-        dynamic=dynamic
-        or slots is None
-        or any(keyword.arg is None for keyword in node.keywords)
-        or not all(_keeps_members(name) for name in decorators),
+        dynamic=dynamic or slots is None or any(keyword.arg is None for keyword in node.keywords),
+        unread_decorators=tuple([name for name in decorators if not _keeps_members(name)]),
     )
 
 
@@ -166,12 +164,12 @@ def _dynamic_classes(notes: Observations) -> set[ScopeRecord]:
             if not call.args:
                 continue
             subject = call.args[0]
-            if isinstance(subject, ast.Call):  # setattr(type(self), ...)
-                subject = subject.args[0] if subject.args else subject
             if isinstance(subject, ast.Name):
-                owner = method_class(here.scope, subject.id) or named.get(subject.id)
-                if owner is not None:
-                    found.add(owner)
+                owner = _class_meant(here.scope, subject.id) or named.get(subject.id)
+            else:
+                owner = _class_asked_for(here.scope, subject)
+            if owner is not None:
+                found.add(owner)
     for chain in notes.chains:
         if (
             chain.outer.attr in ("update", "setdefault")
@@ -180,14 +178,29 @@ def _dynamic_classes(notes: Observations) -> set[ScopeRecord]:
             and chain.outer.value.attr == "__dict__"
             and isinstance(chain.root, ast.Name)
         ):
-            owner = method_class(chain.here.scope, chain.root.id)
+            owner = _class_meant(chain.here.scope, chain.root.id)
             if owner is not None:
                 found.add(owner)
     for node, _, here in notes.subscript_stores:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "__dict__":
             root = node.value.value
             if isinstance(root, ast.Name):
-                owner = method_class(here.scope, root.id)
+                owner = _class_meant(here.scope, root.id)
                 if owner is not None:
                     found.add(owner)
     return found
+
+
+def _class_meant(scope: ScopeRecord, name: str) -> ScopeRecord | None:
+    """The class that the first parameter of its method stands for; none for `self`, an instance:
+    what is written there, the class does not have."""
+    return None if name == "self" else method_class(scope, name)
+
+
+def _class_asked_for(scope: ScopeRecord, subject: ast.expr) -> ScopeRecord | None:
+    """The class of the method around `type(self)` or `self.__class__`."""
+    if isinstance(subject, ast.Call) and subject.args:
+        subject = subject.args[0]
+    elif isinstance(subject, ast.Attribute) and subject.attr == "__class__":
+        subject = subject.value
+    return method_class(scope, subject.id) if isinstance(subject, ast.Name) else None

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 9
+SCHEMA = 10
 
 
 class Span(NamedTuple):
@@ -132,8 +132,8 @@ class ClassFacts(_Fact, frozen=True):
     `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
     `members` are bound in the body; `self_attributes` are names stored on the first parameter
     of a method. `dynamic` is true where attributes of the class itself cannot be listed:
-    `setattr`, `vars()`/`locals()` writes, or a decorator that is not known to keep the members.
-    (`__getattr__` serves instances alone.)
+    `setattr`, `vars()`/`locals()` writes. (`__getattr__` serves instances alone.)
+    `unread_decorators` are those of which the file does not tell whether they keep the members.
     """
 
     name: str
@@ -146,6 +146,15 @@ class ClassFacts(_Fact, frozen=True):
     members: tuple[Binding, ...]
     self_attributes: tuple[str, ...]
     dynamic: bool
+    unread_decorators: tuple[str, ...] = ()
+
+
+class ClassDecorator(_Fact, frozen=True):
+    """A function of the module that gives back the class that it is given, after it has set
+    `attributes` of it and no others."""
+
+    name: str
+    attributes: tuple[str, ...]
 
 
 ImportForm = Literal["import", "from", "import_module", "importorskip"]
@@ -463,6 +472,7 @@ class ModuleFacts(_Fact, frozen=True):
     has_suppressions: bool = False  # the bytes `contract-guard:` occur
     fragments: FileFragments = FileFragments()
     unbound: tuple[Unbound, ...] = ()
+    class_decorators: tuple[ClassDecorator, ...] = ()
 
 
 class Unreadable(msgspec.Struct, frozen=True):

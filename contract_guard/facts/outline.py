@@ -44,6 +44,7 @@ def outline(facts: ModuleFacts, packages: frozenset[str]) -> ModuleFacts:
         submodule_stubs=facts.submodule_stubs,
         loaded_names=facts.loaded_names,
         fragments=FileFragments(),
+        class_decorators=facts.class_decorators,
     )
 
 

@@ -22,6 +22,17 @@ from contract_guard.project.packages import Progress, fetch
 _DIST_INFO = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)\.dist-info")
 
 
+class _Project(msgspec.Struct):
+    name: str | None = None
+    version: str | None = None
+
+
+class _Document(msgspec.Struct):
+    """Of `pyproject.toml`, what tells the distribution."""
+
+    project: _Project = _Project()
+
+
 class Against(msgspec.Struct, frozen=True, kw_only=True):
     """A release, or an environment, that was found and not read yet.
 
@@ -148,8 +159,10 @@ def _source_distribution(place: Path) -> Iterator[str]:
         name, version = header["Name"], header["Version"]
     except OSError:
         path = place / "pyproject.toml"
-        project = read_toml(path).get("project") if path.is_file() else None
-        stated = project if isinstance(project, dict) else {}
-        name, version = stated.get("name"), stated.get("version")  # pyright: ignore
-    if isinstance(name, str) and isinstance(version, str):
+        try:
+            stated = msgspec.convert(read_toml(path) if path.is_file() else {}, _Document).project
+        except msgspec.ValidationError:
+            stated = _Project()  # of other types than the field has: it states nothing
+        name, version = stated.name, stated.version
+    if name and version:
         yield f"{name}=={version}"

@@ -170,7 +170,10 @@ class Members:
     def _doubt(
         self, target: Target, facts: ClassFacts, name: str, stores: bool
     ) -> Reason | Literal[""]:
-        if facts.dynamic:
+        if facts.dynamic or not all(
+            self._keeps_members(target.module, decorator, name)
+            for decorator in facts.unread_decorators
+        ):
             return "dynamic-class"
         metaclass = (facts.metaclass or "type").rpartition(".")[2]
         if metaclass not in _KNOWN_METACLASSES:
@@ -184,6 +187,15 @@ class Members:
         if self._modules.is_configured(f"{target.symbol}.{name}", target.module.tree):
             return "configured"
         return ""
+
+    def _keeps_members(self, module: Module, decorator: str, name: str) -> bool:
+        """Whether a class decorator is a function that is known, and that does not set `name`."""
+        chain = self.resolve(module, decorator) if decorator else None
+        if chain is None or chain.found.status != "exists" or not chain.found.targets:
+            return False
+        return chain.depth == decorator.count(".") + 1 and all(
+            _is_keeping(target, name) for target in chain.found.targets
+        )
 
     def _inherited(
         self, module: Module, base: str, name: str, stores: bool, seen: frozenset[int]
@@ -233,6 +245,20 @@ class Members:
         home, _, name = f"{dotted}{dot}{rest}".rpartition(".")
         is_known = not imp.level and name in _KNOWN_BASES.get(home, ())
         return _attributes_of(home, name) if is_known else None
+
+
+def _is_keeping(decorator: Target, name: str) -> bool:
+    binding, facts = decorator.binding, decorator.module.facts
+    return (
+        binding is not None
+        and binding.kind == "function"
+        and decorator.owner is None
+        and facts is not None
+        and any(
+            known.name == binding.name and name not in known.attributes
+            for known in facts.class_decorators
+        )
+    )
 
 
 @functools.cache

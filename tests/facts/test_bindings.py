@@ -263,11 +263,11 @@ def test_classes(facts_of: FactsOf) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "class A:\n def f(self):\n  setattr(self, n, 1)",
-        "class A:\n def f(self):\n  self.__dict__.update(x)",
-        "class A:\n def f(self):\n  self.__dict__[k] = 1",
+        "class A:\n def f(cls):\n  setattr(cls, n, 1)",
+        "class A:\n def f(self):\n  setattr(type(self), n, 1)",
+        "class A:\n def f(self):\n  setattr(self.__class__, n, 1)",
+        "class A:\n def f(cls):\n  cls.__dict__.update(x)",
         "class A:\n locals()[k] = 1",
-        "@register\nclass A: pass",
         "class A(**options): pass",
         "class A:\n __slots__ = names()",
         "class A: pass\nsetattr(A, name, 1)",
@@ -277,10 +277,18 @@ def test_dynamic_classes(facts_of: FactsOf, source: str) -> None:
     assert facts_of(source).classes[0].dynamic
 
 
+def test_decorators_that_only_their_own_module_explains(facts_of: FactsOf) -> None:
+    (found,) = facts_of("@dataclass\n@pkg.register\n@get()()\nclass A: pass").classes
+    assert (found.dynamic, found.unread_decorators) == (False, ("pkg.register", ""))
+
+
 @pytest.mark.parametrize(
     "source",
     [
         "class A:\n def f(self, o):\n  setattr(o, n, 1)",
+        "class A:\n def f(self):\n  setattr(self, n, 1)",
+        "class A:\n def f(self):\n  self.__dict__.update(x)",
+        "class A:\n def f(self):\n  self.__dict__[k] = 1",
         "@pytest.mark.slow\nclass A: pass",
         "@dataclasses.dataclass(frozen=True)\nclass A: pass",
         "class A(Base, metaclass=ABCMeta): pass",

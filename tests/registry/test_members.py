@@ -21,7 +21,13 @@ SOURCES = {
     "class Stream(io.TextIOWrapper): ...\n"
     "class Loop(Loop2): ...\nclass Loop2(Loop): ...\n"
     "class Lent: ...\n"
+    "from lib.marks import mark, unread\n"
+    "@mark\nclass Marked: ...\n@unread\nclass Unread: ...\n"
+    "class Computed:\n    def fill(self, name):\n        setattr(self, name, 1)\n"
+    "class Filled:\n    def fill(self, name):\n        setattr(type(self), name, 1)\n"
     "Old = Child\nSelf = Self\nPing = Pong\nPong = Ping\n",
+    "lib/marks.py": "def mark(cls):\n    cls.marked = 1\n    return cls\n"
+    "def unread(cls):\n    return change(cls)\n",
     "lib/lend.py": "from lib.kinds import Lent\nLent.borrowed = 1\n",
 }
 
@@ -35,6 +41,11 @@ SOURCES = {
         ("lib.kinds.Child.Inner.gone", "missing", "lib.kinds:Child.Inner.gone"),
         ("lib.kinds.Child.gone", "missing", "lib.kinds:Child.gone"),
         ("lib.kinds.Child.x", "missing", "lib.kinds:Child.x"),
+        ("lib.kinds.Marked.gone", "missing", "lib.kinds:Marked.gone"),
+        ("lib.kinds.Marked.marked", "unknown", "dynamic-class"),
+        ("lib.kinds.Unread.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Computed.gone", "missing", "lib.kinds:Computed.gone"),
+        ("lib.kinds.Filled.gone", "unknown", "dynamic-class"),
         ("lib.kinds.Point.x", "unknown", "instance-attribute"),
         ("lib.kinds.Child.set_later", "unknown", "instance-attribute"),
         ("lib.kinds.Child.__doc__", "exists", None),
