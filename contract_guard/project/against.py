@@ -22,12 +22,12 @@ from contract_guard.project.packages import Progress, fetch
 _DIST_INFO = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)\.dist-info")
 
 
-class _Project(msgspec.Struct):
+class _Project(msgspec.Struct, frozen=True):
     name: str | None = None
     version: str | None = None
 
 
-class _Document(msgspec.Struct):
+class _Document(msgspec.Struct, frozen=True):
     """Of `pyproject.toml`, what tells the distribution."""
 
     project: _Project = _Project()
