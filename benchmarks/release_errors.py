@@ -1,16 +1,17 @@
-"""Checks the collection errors of a release diff against the sources, by text alone.
+"""Checks the errors of a release diff against the sources, by text and syntax alone.
 
-    python benchmarks/release_errors.py REPORT.json SITE
+    python benchmarks/release_errors.py REPORT.json NEW OLD [--impact runtime-error]
 
-REPORT.json is `diff OLD NEW --consumers OLD --format json`; SITE is the newer release's wheel,
-unpacked. Nothing of contract_guard takes part: a name counts as gone where the module's file does
-not have it as a word, or only in comments and strings; a module, where there is no file. The rest
-is listed, to be read by hand.
+REPORT.json is `diff OLD NEW --consumers OLD --format json`; NEW and OLD are the wheels of both
+releases, unpacked. Nothing of contract_guard takes part: a name counts as gone where the newer
+module's file does not have it as a word, or binds it by no statement, and the older one does; a
+module, where there is no file. The rest is listed, to be read by hand.
 """
 
+import argparse
+import ast
 import io
 import json
-import sys
 import tokenize
 from pathlib import Path
 
@@ -26,20 +27,52 @@ def has_word(path: Path, name: str) -> bool:
     return any(token.type == tokenize.NAME and token.string == name for token in tokens)
 
 
+def binds(path: Path, name: str) -> bool:
+    """Whether any statement outside of functions and classes binds the name."""
+    pending: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name == name:
+                return True
+            continue
+        if isinstance(node, ast.alias) and name in (node.asname or node.name, "*"):
+            return True
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return True
+        pending += ast.iter_child_nodes(node)
+    return False
+
+
+def is_gone(site: Path, symbol: str) -> bool:
+    module, _, name = symbol.partition(":")
+    path = place(site, module)
+    if not name:
+        return path is None and not (site / module.replace(".", "/")).is_dir()
+    return path is not None and not (has_word(path, name) and binds(path, name))
+
+
 def main() -> None:
-    report, site = json.loads(Path(sys.argv[1]).read_text("utf-8")), Path(sys.argv[2])
-    errors = [f for f in report["findings"] if f["impact"] == "collection-error"]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("report", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("--impact", default="collection-error")
+    options = parser.parse_args()
+    report = json.loads(options.report.read_text("utf-8"))
+    errors = [
+        finding
+        for finding in report["findings"]
+        if finding["impact"] == options.impact and finding["rule"] != "CG107"
+    ]
     confirmed = 0
     for finding in errors:
-        module, _, name = finding["symbol"].partition(":")
-        path = place(site, module)
-        is_gone = path is None and not (site / module.replace(".", "/")).is_dir()
-        if name:
-            is_gone = path is not None and not has_word(path, name)
-        confirmed += is_gone
-        if not is_gone:
-            print(f"by hand: {finding['path']}:{finding['line']} {finding['symbol']}")
-    print(f"{len(errors)} collection errors, {confirmed} confirmed by the text of the sources")
+        symbol = finding["symbol"]
+        if is_gone(options.new, symbol) and not is_gone(options.old, symbol):
+            confirmed += 1
+        else:
+            print(f"by hand: {finding['path']}:{finding['line']} {symbol}")
+    print(f"{len(errors)} of {options.impact}, {confirmed} confirmed by the text of the sources")
 
 
 if __name__ == "__main__":
