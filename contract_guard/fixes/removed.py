@@ -14,6 +14,7 @@ from contract_guard.fixes import imports
 from contract_guard.fixes.file import File
 from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
 from contract_guard.fixes.moved import moved_import
+from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import import_place
 
 _JOINING_CALLS = frozenset({"logical_or", "logical_and", "bitwise_or", "bitwise_and"})
@@ -73,9 +74,12 @@ def removed_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     imp = file.import_at(finding.line, finding.column)
     if imp.name is None or imp.form != "from":
         raise CannotFix("only `from ... import` is rewritten")
-    symbol = survivor(knowledge, finding.symbol)
     statement = file.statement(imp)
     home = file.names.scope_at(statement).home(imp.bound)
+    if home is not None and _is_idle(file, imp, home):
+        edits = _narrowed(file, imp, knowledge)
+        return Fix("unsafe", f"`{imp.bound}` is gone, and nothing here uses it", tuple(edits))
+    symbol = survivor(knowledge, finding.symbol)
     if home is None or home.bound.get(imp.bound, 0) > 1 or file.names.is_ambiguous(imp.bound):
         raise CannotFix(f"something else binds `{imp.bound}` in this file as well")
     if imp.bound in (file.facts.exports or ()):
@@ -95,6 +99,30 @@ def removed_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     return Fix("unsafe", title, tuple(edits))
 
 
+def _is_idle(file: File, imp: Import, home: Scope) -> bool:
+    """Whether the file imports the name and does nothing with it."""
+    return (
+        not file.names.uses(imp.bound, home)
+        and home.bound.get(imp.bound, 0) == 1
+        and imp.bound not in (file.facts.exports or ())
+        and imp.bound not in file.facts.loaded_names
+    )
+
+
+def _narrowed(file: File, imp: Import, knowledge: Knowledge) -> Iterator[Edit]:
+    """The import without the name."""
+    statement = file.statement(imp)
+    pair = (imp.name or "", imp.bound if imp.renamed else None)
+    width = knowledge.line_length - len(file.indent(statement))
+    rest = imports.without(file.source.segment(statement), {pair}, width)
+    if rest:
+        yield file.edit(statement, rest)
+    elif file.block(statement) == [statement]:
+        yield file.edit(statement, "pass")
+    else:
+        yield file.edit(file.line_range(statement), "")
+
+
 def _bound_name(file: File, symbol: str, knowledge: Knowledge) -> str | None:
     """The name under which the file imports a symbol at its top level."""
     for imp in file.facts.imports:
@@ -111,17 +139,11 @@ def _import_edits(
     assert imp.name is not None
     statement = file.statement(imp)
     pair = (imp.name, imp.bound if imp.renamed else None)
-    width = knowledge.line_length - len(file.indent(statement))
     if other is None:
         place, name = import_place(knowledge, file, symbol), symbol.partition(":")[2]
         yield from moved_import(file, statement, pair, place, (name, None), knowledge.line_length)
         return
-    rest = imports.without(file.source.segment(statement), {pair}, width)
-    if rest:
-        yield file.edit(statement, rest)
-    else:
-        lonely = file.block(statement) == [statement]
-        yield file.edit(statement, "pass") if lonely else file.edit(file.line_range(statement), "")
+    yield from _narrowed(file, imp, knowledge)
 
 
 class _Uses:

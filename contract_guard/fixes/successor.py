@@ -102,23 +102,27 @@ def _binding(registry: Registry | None, symbol: str) -> Binding | None:
 
 
 def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
-    """The module from which the project takes a definition: as this file does already, else as
-    most other files do, else where it is defined."""
+    """The module from which a file takes a definition: one from which it takes other names
+    already, else the one from which most other files take it, else where it is defined."""
     registry = knowledge.registry
     own, _, name = symbol.partition(":")
     name = name.partition(".")[0]
+    near = [
+        i.module for i in file.facts.imports if i.form == "from" and not i.level and not i.scope
+    ]
+    for module in dict.fromkeys([own, *near] if own in near else near):
+        producer = registry.producer(f"{module}:{name}")
+        if producer is not None and producer.symbol == symbol:
+            return module
     counts: Counter[str] = Counter()
     for path, facts in registry.facts():
-        if path.endswith("__init__.py") and path != file.path:
+        if path.endswith("__init__.py"):
             continue  # passes it on
         for imp in facts.imports:
             if imp.name == name and imp.form == "from":
                 found = registry.resolve_import(path, imp)
                 if found.producer is not None and found.producer.symbol == symbol:
-                    module = found.symbol.partition(":")[0]
-                    if path == file.path:
-                        return module
-                    counts[module] += 1
+                    counts[found.symbol.partition(":")[0]] += 1
     if not counts:
         return own
     return min(counts, key=lambda module: (-counts[module], module != own, module))

@@ -114,3 +114,11 @@ def test_a_name_that_the_test_binds_itself_is_left_alone(fix: Fix) -> None:
     assert fixed.files["tests/test_a.py"] == (
         f"{LEFT}def test_a(PAD):\n    assert PAD\n\ndef test_b():\n    assert START, START\n"
     )
+
+
+def test_an_import_that_nothing_uses_goes(fix: Fix) -> None:
+    test = "import torch\nfrom pkg.ids import OTHER\n"
+    base = {"pkg/__init__.py": "", "pkg/ids.py": IDS, "tests/test_a.py": test}
+    fixed = fix({"pkg/ids.py": "START = 7001\n"}, base=base, unsafe=True)
+    assert fixed.files["tests/test_a.py"] == "import torch\n"
+    assert [f.safety for _, f in fixed.mended.fixed] == ["unsafe"]
