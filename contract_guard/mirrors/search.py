@@ -21,7 +21,7 @@ _MINIMUM = 4.0  # nomination score under which no graph is built
 _SHARED = 3  # fragments that compute
 _BRANCHES = 3  # fragments that decide
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
-_OPEN = 64  # files whose trees are held
+_OPEN = 24  # files whose trees are held
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 
 

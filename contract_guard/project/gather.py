@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from contract_guard.facts.model import ModuleFacts, Unreadable
+from contract_guard.facts.reader import MAX_BYTES
 from contract_guard.project import encoding, pool
 from contract_guard.project.cache import Cache, Entry, git_oid, is_settled
 from contract_guard.project.discovery import FoundFile, stamped
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from contract_guard.project.git_objects import Blob
 
 # Larger files are not opened: they are data, and a worker could not hold their facts.
-LARGEST_FILE = 32 << 20
+LARGEST_FILE = MAX_BYTES
 # How much is read before the cache is asked for it, and how much is kept in one transaction.
 _READ_FILES = 500
 _KEEP_FILES = 500

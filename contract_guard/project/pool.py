@@ -33,8 +33,9 @@ WORTH_WORKERS = 256_000
 # The share that a worker is given at a time: large enough that waiting for the next one does
 # not show, small enough that the last worker does not run on alone.
 SHARE_BYTES = 128_000
-# What a file may take; one of the largest accepted size takes a few seconds on a slow machine.
+# What a file of up to 1 MB may take, larger ones in proportion: 100 times what it does take.
 FILE_SECONDS = 60.0
+_MB = 1_000_000
 
 MOST_DEFAULT_JOBS = 16
 
@@ -203,7 +204,7 @@ class _Pool(Generic[Key]):
                 if worker.connection in ready:
                     yield from self._receive(worker)
                 elif time.monotonic() > worker.deadline:
-                    detail = f"no result after {self._seconds:g} s"
+                    detail = f"no result after {self._allowed(worker):.0f} s"
                     yield self._lose(worker, Unreadable("timeout", detail))
             self._feed()
 
@@ -220,7 +221,7 @@ class _Pool(Generic[Key]):
             yield self._lose(worker, Unreadable("worker-died", detail))
             return
         key, _ = worker.share.pop()
-        worker.deadline = time.monotonic() + self._seconds
+        self._set_deadline(worker)
         yield key, _received(message)
 
     def _lose(self, worker: _Worker[Key], why: Unreadable) -> tuple[Key, bytes]:
@@ -248,10 +249,18 @@ class _Pool(Generic[Key]):
 
     def _give(self, worker: _Worker[Key]) -> None:
         worker.share = self._share[::-1]  # answered from its end
-        worker.deadline = time.monotonic() + self._seconds
+        self._set_deadline(worker)
         with suppress(OSError):  # it is dead: the next reading from it says so
             worker.connection.send_bytes(_encode_share([item for _, item in self._share]))
         self._share = self._cut()
+
+    def _set_deadline(self, worker: _Worker[Key]) -> None:
+        if worker.share:
+            worker.deadline = time.monotonic() + self._allowed(worker)
+
+    def _allowed(self, worker: _Worker[Key]) -> float:
+        """Seconds for the item that the worker is at."""
+        return self._seconds * max(1.0, self._size(worker.share[-1][1]) / _MB)
 
     def _cut(self) -> list[tuple[Key, bytes]]:
         share: list[tuple[Key, bytes]] = []
