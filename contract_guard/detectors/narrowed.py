@@ -14,7 +14,7 @@ from contract_guard.findings import Finding, Related
 from contract_guard.registry.contents import changed_paths
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change
-from contract_guard.registry.rules import Rule, rules_of
+from contract_guard.registry.rules import Rule, given_rules, rules_of
 from contract_guard.registry.value_sets import Ranges, is_finite, literal
 
 _LARGEST = 4096  # values that a rule may accept
@@ -73,11 +73,15 @@ def narrowed_inputs(context: Context) -> Iterable[Finding]:
 def _rules(context: Context) -> list[Rule]:
     """Rules of production that accept several values, ids that nobody draws by chance."""
     registry = context.registry
-    return [
+    rules = [
         rule
         for path, facts in registry.whole.facts()
         if facts.predicates and not registry.layout.is_test(path)
         for rule in rules_of(registry, path)
+    ]
+    return [
+        rule
+        for rule in (*rules, *given_rules(registry))
         if is_finite(rule.accepts)
         and 1 < sum(high - low for low, high in rule.accepts) <= _LARGEST
         and is_distinctive_int(int(rule.accepts[0][0]))

@@ -43,6 +43,13 @@ def _arguments(call: ast.Call, here: Here, notes: Observations) -> list[Argument
 
 
 def _constant(node: ast.expr, here: Here, notes: Observations) -> str:
+    if isinstance(node, ast.IfExp):
+        # `PAD if images else None`: where it counts, it is the constant.
+        sides = [node.body, node.orelse]
+        given = [s for s in sides if not (isinstance(s, ast.Constant) and s.value is None)]
+        if len(given) != 1 or isinstance(given[0], ast.IfExp):
+            return ""
+        node = given[0]
     if isinstance(node, ast.Name):
         name = last = node.id
     elif isinstance(node, ast.Attribute):

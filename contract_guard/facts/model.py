@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 10
+SCHEMA = 11
 
 
 class Span(NamedTuple):

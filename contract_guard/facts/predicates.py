@@ -170,6 +170,7 @@ class _PredicateReader:
         scope: ScopeRecord,
     ) -> _Rule | None:
         op, swapped = known
+        tested, bound = left, right
         if swapped:
             left, right = right, left
         first, second = self._side(left, scope), self._side(right, scope)
@@ -181,10 +182,11 @@ class _PredicateReader:
                 first, second = second, first
         elif second.fixed:
             names, subject = second.names, first
-        elif isinstance(right, ast.Name) and self._is_parameter(right, scope):
-            names, subject = (second.text,), first  # callers may give it a constant
         else:
-            return None
+            names = self._parameters(bound, scope)  # callers may give them a constant
+            subject = first if tested is left else second
+            if not names:
+                return None
         return _Rule(op, (first.text, second.text), subject.text, names, node)
 
     def _side(self, node: ast.expr, scope: ScopeRecord) -> _Side | None:
@@ -213,18 +215,32 @@ class _PredicateReader:
         text = " ".join(self._notes.source.segment(node).split())
         return text if len(text) <= MAX_TEXT else ""
 
-    def _is_parameter(self, node: ast.Name, scope: ScopeRecord) -> bool:
-        home = scope.home(node.id)
-        if home is None or home.kind != "function":
-            return False
-        function = home.node
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            return False
-        arguments = function.args
-        return any(
-            argument.arg == node.id
-            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        )
+    def _parameters(self, node: ast.expr, scope: ScopeRecord) -> tuple[str, ...]:
+        """The names in an expression that is made of parameters of the function around, names of
+        the module and literals; () where there is no parameter, or anything else."""
+        if not isinstance(node, ast.Name | ast.BinOp) or not is_foldable(node):
+            return ()
+        names: dict[str, None] = {}
+        has_parameter = False
+        for name in _dotted_names(node):
+            home = scope.home(name.partition(".")[0])
+            if home is not self._notes.module:
+                if "." in name or not _is_parameter(name, home):
+                    return ()
+                has_parameter = True
+            names[name] = None
+        return tuple(names) if has_parameter else ()
+
+
+def _is_parameter(name: str, home: ScopeRecord | None) -> bool:
+    function = home.node if home is not None and home.kind == "function" else None
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    arguments = function.args
+    return any(
+        argument.arg == name
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    )
 
 
 def _parts(node: ast.expr) -> tuple[PredicateOp | None, list[ast.expr], list[int]]:

@@ -105,7 +105,7 @@ class _Test:
         if not function or _makes(function) or not self._is_settled(left.node):
             return None
         between = block[min(left.at, right.at) + 1 : at]
-        text = ast.dump(left.node)
+        text = ast.dump(call)
         if not all(_is_harmless(statement, text) for statement in between):
             return None
         statement = block[at]

@@ -4,8 +4,8 @@ predicates elsewhere still follow the old rule."""
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from contract_guard.facts.fold import NotFoldable
-from contract_guard.facts.model import ModuleFacts, Predicate
+from contract_guard.facts.fold import NotFoldable, fold
+from contract_guard.facts.model import Call, ModuleFacts, Predicate
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change, Consumer, Place
 from contract_guard.registry.risk import is_constant_name
@@ -43,6 +43,69 @@ def _constants(registry: Registry, path: str, predicate: Predicate) -> frozenset
         if producer is not None and producer.kind == "assign":
             found.add(producer.symbol)
     return frozenset(found)
+
+
+def given_rules(registry: Registry) -> Iterator[Rule]:
+    """Predicates of production over a parameter of their function (`ids < first + 5`), with the
+    constants that calls in production give for it."""
+    bound: dict[str, list[tuple[str, Predicate]]] = {}
+    for path, facts in registry.whole.facts():
+        if registry.layout.is_test(path):
+            continue
+        for predicate in facts.predicates:
+            if any(name.isidentifier() and not name.isupper() for name in predicate.names):
+                function = facts.scopes[predicate.scope].qualname.rpartition(".")[2]
+                if function:
+                    bound.setdefault(function, []).append((path, predicate))
+    if not bound:
+        return
+    seen: set[tuple[str, int, str]] = set()
+    for path, facts in registry.whole.facts():
+        for call in facts.calls:
+            for where, predicate in bound.get(call.function.rpartition(".")[2], ()):
+                rule = _given(registry, path, call, where, predicate)
+                key = (where, predicate.span.line, str(rule and sorted(rule.constants)))
+                if rule is not None and key not in seen:
+                    seen.add(key)
+                    yield rule
+
+
+def _given(
+    registry: Registry, path: str, call: Call, where: str, predicate: Predicate
+) -> Rule | None:
+    """The rule that a predicate of file `where` is for what a call in file `path` passes."""
+    facts = registry.tree.files[where]
+    assert isinstance(facts, ModuleFacts)
+    qualname = facts.scopes[predicate.scope].qualname
+    producer = registry.resolve_name(path, call.function).producer
+    if producer is None or producer.symbol != f"{registry.module(where).name}:{qualname}":
+        return None
+    binding = next((b for b in facts.bindings if b.name == qualname and b.signature), None)
+    if binding is None or binding.signature is None:
+        return None
+    names = [parameter.name for parameter in binding.signature.parameters]
+    values: dict[str, object] = {}
+    constants: set[str] = set()
+    for argument in call.arguments:
+        name = argument.keyword
+        if name is None and argument.position < len(names):
+            name = names[argument.position]
+        given = registry.resolve_name(path, argument.value).producer
+        if name in predicate.names and given is not None and given.kind == "assign":
+            try:
+                values[name or ""] = registry.evaluate(path, argument.value)
+            except NotFoldable:
+                return None
+            constants.add(given.symbol)
+
+    def lookup(name: str) -> object:
+        return values[name] if name in values else registry.evaluate(where, name)
+
+    try:
+        accepts = value_set(predicate, lambda text: fold(text, lookup)) if values else ()
+    except NotFoldable:
+        return None
+    return Rule(where, predicate, accepts, frozenset(constants)) if values else None
 
 
 def rule_changes(

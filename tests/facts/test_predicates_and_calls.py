@@ -63,6 +63,12 @@ def shown(item: Predicate | str) -> str:
         ),
         ("flag and ids == PAD", "==(ids, PAD)", "ids", ("PAD",)),
         ("ids == pad_id", "==(ids, pad_id)", "ids", ("pad_id",)),
+        (
+            "(ids >= pad_id) & (ids < pad_id + 5)",
+            "and(<=(pad_id, ids), <(ids, pad_id + 5))",
+            "ids",
+            ("pad_id",),
+        ),
     ],
 )
 def test_predicates(
@@ -109,6 +115,7 @@ def test_calls_list_the_constants_they_pass(facts_of: FactsOf) -> None:
 def f(x):
     mask(x, PAD, pad=Color.RED, size=128257)
     mask(x, 1024, y=x)
+    mask(x, PAD if x else None, pad=None if x else HI, size=PAD if x else HI)
     self.gate(*x, PAD, k=HI)
     make()(PAD)
     PAD = 1
@@ -120,6 +127,7 @@ def f(x):
     ]
     assert found == [
         ("mask", [(-1, "pad", "Color.RED"), (-1, "size", "128257")]),
+        ("mask", [(-1, "pad", "HI")]),
         ("self.gate", [(-1, "k", "HI")]),
     ]
 

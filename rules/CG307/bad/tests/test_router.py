@@ -1,5 +1,5 @@
 import torch
-from pkg.router import IMAGE_FIRST, PAD, is_audio, is_image, is_special
+from pkg.router import AUDIO_FIRST, IMAGE_FIRST, PAD, audio_mask, is_audio, is_image, is_special
 
 
 def test_image():
@@ -13,3 +13,8 @@ def test_special():
 
 def test_audio():
     assert [is_audio(i) for i in [7, 128018]] == [False, True]  # expect: CG307 pkg.router:AUDIO
+
+
+def test_audio_first():
+    ids = torch.tensor([42, AUDIO_FIRST, AUDIO_FIRST, 7])  # expect: CG307 pkg.router:AUDIO_FIRST
+    assert audio_mask(ids, True, True).sum() == 2

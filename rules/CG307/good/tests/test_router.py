@@ -1,6 +1,16 @@
 import pytest
 import torch
-from pkg.router import AUDIO, IMAGE_COUNT, IMAGE_FIRST, PAD, is_audio, is_image, is_special
+from pkg.router import (
+    AUDIO,
+    AUDIO_FIRST,
+    IMAGE_COUNT,
+    IMAGE_FIRST,
+    PAD,
+    audio_mask,
+    is_audio,
+    is_image,
+    is_special,
+)
 
 
 def test_image():
@@ -19,3 +29,8 @@ def test_first():
 @pytest.mark.parametrize("token", AUDIO)
 def test_audio(token):
     assert is_audio(token)
+
+
+def test_audio_first():
+    ids = torch.arange(AUDIO_FIRST - 1, AUDIO_FIRST + 4)
+    assert audio_mask(ids, True, True).sum() == 3
