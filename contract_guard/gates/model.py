@@ -100,13 +100,15 @@ class Gate:
     """A gate that is ready to run. `parameters` are its loaded tensors by role: `weight` [E, H],
     `linear_bias` [E], `bias` [E] (correction), `image_bias` [E], `table` [vocab, K], `norm_weight`
     [H], `input_scale` [H], `expert_scale` [E], `scale` [1]; shared with the module, so that writing
-    into one changes the gate. `call` runs the real code."""
+    into one changes the gate. `call` runs the real code. `alignment` is the number of bytes of
+    which the address of an input must be a multiple."""
 
     name: str
     shape: GateShape
     spec: "GateSpec"
     parameters: "Mapping[str, torch.Tensor]"
     call: "Callable[[GateInputs], GateOutput]"
+    alignment: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,3 +202,19 @@ def test_a_library_gate_takes_overrides_of_its_spec():
 
 def changed_shape():
     return GateShape(8, 2, 64, "float32", "cpu")
+
+
+@pytest.mark.parametrize(("alignment", "status"), [(1, "error: raises "), (16, "agree: ")])
+def test_inputs_keep_the_alignment_that_a_gate_asks_for(planted, alignment, status):
+    def needs_16_bytes(output, inputs):
+        if inputs.hidden.data_ptr() % 16:
+            raise ValueError("misaligned address")
+        return output
+
+    whole = broken(planted, needs_16_bytes)
+
+    def built(shape):
+        return dataclasses.replace(whole.build(shape), alignment=alignment)
+
+    run = run_gate(dataclasses.replace(whole, build=built), QUICK)
+    assert run.properties["strides"].startswith(status)

@@ -64,6 +64,7 @@ class _Kernel:
     call: Callable[[Callable[..., Any], "_Setting", GateInputs, torch.Tensor], Any]
     domain: Domain
     options: Mapping[str, tuple[object, ...]]
+    alignment: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,8 @@ def table_rows() -> list[tuple[str, str, str]]:
         experts = ", ".join(str(count) for count in domain.experts)
         choices = ", ".join(str(count) for count in domain.top_k)
         words = f"{experts} experts; k = {choices}; {', '.join(domain.dtypes)} logits; "
+        if kernel.alignment > 1:
+            words += f"at a multiple of {kernel.alignment} bytes; "
         rows.append((name, describe(kernel.prepare(_Setting(shape))), words + ", ".join(first)))
     return rows
 
@@ -144,6 +147,7 @@ def _build(name: str, shape: GateShape) -> Gate:
         spec=spec,
         parameters=setting.parameters,
         call=partial(_call, kernel, function, setting, spec),
+        alignment=kernel.alignment,
     )
 
 
@@ -370,11 +374,13 @@ def _domain(
 
 
 _SCORES = ("softmax", "sigmoid")
+# The compiled kernels read so many bytes at once and end the context where a row is not aligned.
+_VECTOR = 16
 _KERNELS: dict[str, _Kernel] = {
     "fused_topk": _Kernel(
         "fused_topk_router", "fused_topk", _fused_topk, _call_fused_topk,
         _domain((*_SPECIAL_COUNTS, *_OTHER_COUNTS)),
-        {"scoring_func": _SCORES, "renormalize": _FLAGS},
+        {"scoring_func": _SCORES, "renormalize": _FLAGS}, _VECTOR,
     ),
     "fused_topk_bias": _Kernel(
         "fused_topk_bias_router", "fused_topk_bias", _fused_topk_bias, _call_fused_topk_bias,
@@ -383,11 +389,13 @@ _KERNELS: dict[str, _Kernel] = {
             "scoring_func": (*_SCORES, "sqrtsoftplus"), "renormalize": _FLAGS, "image": _FLAGS,
             "hash": (False, True), "routed_scaling_factor": _FACTORS,
         },
+        _VECTOR,
     ),
     "fused_topk_bias_general": _Kernel(
         "fused_topk_bias_router", "fused_topk_bias", _fused_topk_bias, _call_fused_topk_bias,
         _domain(_OTHER_COUNTS),
         {"scoring_func": _SCORES, "renormalize": _FLAGS, "routed_scaling_factor": _FACTORS},
+        _VECTOR,
     ),
     "dsv4_topk": _Kernel(
         "dsv4_topk", "dsv4_topk", _dsv4_topk, _call_dsv4_topk,
