@@ -44,7 +44,7 @@ def test_inputs(expression: str, expected: list[tuple[str, ...]]) -> None:
 
 def test_asserted_calls_hold_inputs() -> None:
     tree = ast.parse(
-        f"{HEAD}def test_a():\n    assert is_pad(PAD)\n    check_equal(g(LOW), HIGH)\n"
+        f"{HEAD}def test_a():\n    assert is_pad(PAD)\n    assert_equal(g(LOW), HIGH)\n"
     )
     assert [(i.qualname, i.texts) for i in inputs(tree)] == [
         ("test_a", ("PAD",)),
