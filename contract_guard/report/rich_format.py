@@ -11,13 +11,23 @@ from rich.text import Text
 from contract_guard.findings import Finding, Related, Severity
 from contract_guard.report import Report, Screen
 from contract_guard.report.excerpt import excerpt
-from contract_guard.report.listing import by_file, cost, counted, last_lines, listed, verdict
+from contract_guard.report.listing import (
+    by_file,
+    cost,
+    counted,
+    last_lines,
+    listed,
+    verdict,
+    worst_first,
+)
 from contract_guard.report.pairing import paired
 from contract_guard.report.rich_pair import write_pair
 from contract_guard.text import line_start, plural, printable
 
 # What is longer than this is cut: a reader goes to the file for it.
 _BLOCK_LINES = 12
+# More than this nobody reads, and laying it out takes a millisecond each.
+LIMIT = 1_000
 _STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -33,10 +43,14 @@ def render(report: Report, screen: Screen) -> str:
         legacy_windows=False,
         _environ={},
     )
-    for path, findings in by_file(listed(report.findings, screen)):
+    shown = worst_first(listed(report.findings, screen))
+    for path, findings in by_file(shown[:LIMIT]):
         _write(console, Text.assemble((line_start(path), "bold"), f"  {counted(findings)}"))
         for finding in findings:
             _write_finding(console, finding, report)
+    if left_out := shown[LIMIT:]:
+        count = plural(len(left_out), "more finding")
+        _write(console, Text(f"{count} not shown here; --format concise lists them all."))
     severities = {finding.severity for finding in report.findings}
     style = next((_STYLES[s] for s in ("error", "warning") if s in severities), "green")
     for line in last_lines(report, screen):

@@ -66,7 +66,14 @@ def test_options_that_the_documents_name_exist(build: ModuleType) -> None:
     with click.Context(cli, info_name="contract-guard") as context:
         for below in build.contexts(context):
             known |= {name for p in below.command.params for name in p.opts}
-    documents = [ROOT / "README.md", ROOT / "docs/configuration.md", ROOT / "docs/json.md"]
+    interface = json.loads((ROOT / "tests/cli/interface.json").read_text("utf-8"))
+    known |= {*interface["pytest"]["options"], "--all-files"}
+    documents = [
+        ROOT / "README.md",
+        ROOT / "docs/baseline.md",
+        ROOT / "docs/configuration.md",
+        ROOT / "docs/json.md",
+    ]
     for document in documents:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", document.read_text("utf-8")))
         assert named <= known, document.name

@@ -3,6 +3,7 @@ nothing is written beside the cache."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,70 @@ def test_links_out_of_the_project_are_not_followed(run, project: Path, tmp_path:
     (project / "linked").symlink_to(secret, target_is_directory=True)
     (project / "test_linked.py").symlink_to(secret / "test_secret.py")
     assert "SECRET" not in run("check", "--format", "json").out
+
+
+@pytest.mark.parametrize("command", ["registry", "baseline"])
+def test_a_planted_lock_or_baseline_is_no_way_out(
+    run, project: Path, tmp_path: Path, command: str
+) -> None:
+    """A link that leads out of the project: what it leads to is neither shown nor written."""
+    secret = tmp_path / "secret"
+    secret.write_text("password = 1\n")
+    name = {"registry": "contracts.lock", "baseline": "contracts.baseline"}[command]
+    (project / name).symlink_to(secret)
+    for arguments in (("registry", "verify"), ("baseline", "check")):
+        if arguments[0] == command:
+            done = run(*arguments)
+            assert done.code == 2
+            assert "password" not in done.out + done.err
+    assert run(command, "update").code == 0
+    assert secret.read_text() == "password = 1\n"
+    assert not (project / name).is_symlink()
+
+
+def test_a_baseline_of_hostile_names(run, project: Path) -> None:
+    name = "contracts.baseline"
+    assert run("baseline", "create", "--baseline", name).code == 0
+    text = (project / name).read_text("utf-8")
+    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert run("check", "--baseline", name).code == 0
+    for path in (project / "tests").rglob("test_*.py"):
+        path.unlink()
+    done = run("check", "--baseline", name)
+    assert done.code == 1
+    assert all(character.isprintable() for character in done.out.replace("\n", ""))
+    assert not any(line.lstrip().startswith("::") for line in done.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "command", [("check", "--base", "HEAD"), ("check", "--hook"), ("diff", "HEAD")]
+)
+def test_git_runs_nothing_of_the_repository(
+    run, project: Path, marker: Path, command: tuple[str, ...]
+) -> None:
+    git = ["git", "-c", "core.fsmonitor=", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["add", "gate"], ["commit", "-qm", "x", "--no-verify"]):
+        subprocess.run([*git, *arguments], cwd=project, check=True)
+    marker.unlink(missing_ok=True)
+    for key in ("filter.x.clean", "filter.x.smudge", "diff.x.textconv", "merge.x.driver"):
+        subprocess.run(["git", "config", key, f"touch {marker}"], cwd=project, check=True)
+    (project / ".gitattributes").write_text("* filter=x diff=x merge=x\n")
+    before = state(project)
+    assert run(*command, "--format", "sarif").code in (0, 1)
+    assert not marker.exists()
+    assert state(project) == before
+
+
+def test_the_page_of_a_step_lets_nothing_out(
+    run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    assert run("check", "--format", "github", "--select", "CG101").code == 1
+    text = page.read_text("utf-8")
+    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert not re.search(r"(?<!\\)[<>]", text)
+    assert all(line[:2] in ("", "| ", "|-", "##") or line[0].isalnum() for line in text.split("\n"))
 
 
 def test_a_planted_cache_is_not_used(run, project: Path) -> None:

@@ -373,6 +373,22 @@ def test_the_marked_range_fits_and_is_what_was_asked_for(
     assert wanted.startswith(shown.text[shown.start : shown.end])
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_hundred_thousand_hostile_findings(format: str) -> None:
+    """Formats that are cut keep the worst and say how many are left out; none lets anything out."""
+    path = "tests/test_\x1b[31m<b>[red]::error.py"
+    many = [
+        missing_name(path=path, line=n, end_line=n, impact="silent", tests_lost=None, related=())
+        for n in range(1, 100_001)
+    ]
+    text = render(report(*many, missing_name(path="z.py")), format, Screen(width=100))
+    assert text.replace("\n", "").isprintable()
+    assert not any(line.lstrip().startswith("::error f") for line in text.splitlines()[10:])
+    kept = {"rich": "99,001 more", "github": "99,991 more", "html": "95,001 more", "sarif": "95001"}
+    assert kept.get(format, "") in text
+    assert "z.py" in text or format == "nodeids"
+
+
 def test_sarif_is_what_code_scanning_needs() -> None:
     document = json.loads(render(report(note(), missing_name()), "sarif", Screen()))
     assert document["version"] == "2.1.0"
