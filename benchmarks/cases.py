@@ -6,8 +6,8 @@ DIR holds git clones by the name of their repository (`flashinfer`, `vllm-ascend
 that can be replayed is checked at the commit that broke it, in a temporary directory, from
 `git archive`; cases without such a commit just before they were repaired; those that are still
 open, and the open references, at the newest commit.
-`--against vllm-ascend vllm==0.33.0 PATH` gives the sources of the other package that the cases of
-a plug-in repository need.
+`--against vllm-ascend vllm==0.33.0` is given to the command for that repository: what the cases of
+a plug-in need.
 
 Exit code 1 if anything is missed or false.
 """
@@ -26,16 +26,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from contract_guard.detectors.run import run
 from contract_guard.findings import Finding
-from contract_guard.project.config import Config, read_config
-from contract_guard.project.snapshot import load
-from contract_guard.registry.index import build
-from contract_guard.registry.model import Tree
 
 KINDS = ("K1", "K2", "K6", "K7")
-SELECT = ("CG1",)
-PREDICATES = ("vllm_ascend.utils.vllm_version_is",)
+SELECT = "CG1"
+PREDICATES = {"vllm-ascend": 'version-predicates = ["vllm_ascend.utils.vllm_version_is"]\n'}
 LINES_APART = 3  # a case may name the first line of a statement that is spread over several
 
 # Clones that leave out large objects cannot archive them.
@@ -129,21 +124,12 @@ def matches(row: Row, finding: Finding) -> bool:
     return at_place or (fits and not row.places)
 
 
-class Against(NamedTuple):
-    """Another package that a repository's newest commit is checked against."""
-
-    repo: str
-    origin: str
-    path: Path
-
-
 class Checker:
-    """Findings of a repository at a revision, each computed once."""
+    """Findings of a repository at a revision by `contract-guard check`, each computed once."""
 
-    def __init__(self, repos: Path, against: list[Against], scratch: Path | None) -> None:
+    def __init__(self, repos: Path, against: dict[str, list[str]], scratch: Path | None) -> None:
         self._repos, self._against, self._scratch = repos, against, scratch
         self.findings = cache(self._findings)
-        self._package = cache(self._load_package)
 
     def _findings(self, repo: str, revision: str) -> list[Finding]:
         with tempfile.TemporaryDirectory(dir=self._scratch) as root:
@@ -154,20 +140,16 @@ class Checker:
             subprocess.run(["tar", "-x", "-C", root], stdin=archive.stdout, check=True)
             if archive.wait() != 0:
                 raise SystemExit(f"{repo}: git archive {revision} failed")
-            config = read_config(Path(root))
-            snapshot = load(Path(root), config)
-            packages = [self._package(a) for a in self._against if a.repo == repo]
-            return run(
-                build(snapshot.tree, *packages),
-                snapshot.read,
-                select=SELECT,
-                version_predicates=PREDICATES,
-                unreadable=snapshot.unreadable,
-            )
-
-    def _load_package(self, against: Against) -> Tree:
-        tree = load(against.path, Config()).tree
-        return msgspec.structs.replace(tree, origin=against.origin)
+            if repo in PREDICATES:
+                Path(root, ".contract_guard.toml").write_text(PREDICATES[repo], "utf-8")
+            command = [sys.executable, "-m", "contract_guard", "check", "--root", root]
+            command += ["--select", SELECT, "--format", "json", "--exit-zero"]
+            for spec in self._against.get(repo, ()):
+                command += ["--against", spec]
+            done = subprocess.run(command, stdout=subprocess.PIPE)
+            if done.returncode != 0:
+                raise SystemExit(f"{repo}: {revision}: exit code {done.returncode}")
+            return msgspec.convert(json.loads(done.stdout)["findings"], list[Finding])
 
 
 def main() -> int:
@@ -176,7 +158,7 @@ def main() -> int:
     parser.add_argument("--open-refs", type=Path)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument(
-        "--against", action="append", default=[], nargs=3, metavar=("REPO", "ORIGIN", "PATH")
+        "--against", action="append", default=[], nargs=2, metavar=("REPO", "RELEASE")
     )
     parser.add_argument("--only", action="append", default=[], metavar="ID")
     parser.add_argument("--scratch", type=Path, help="where to unpack (default: the system's)")
@@ -191,8 +173,10 @@ def main() -> int:
         rows += open_rows(options.open_refs)
     if options.only:
         rows = [row for row in rows if row.id in options.only]
-    packages = [Against(repo, origin, Path(path)) for repo, origin, path in options.against]
-    checker = Checker(options.repos, packages, options.scratch)
+    against: dict[str, list[str]] = {}
+    for repo, spec in options.against:
+        against.setdefault(repo, []).append(spec)
+    checker = Checker(options.repos, against, options.scratch)
     counts: dict[str, Counter[str]] = {}
     for row in rows:
         if not (options.repos / row.repo).is_dir():
