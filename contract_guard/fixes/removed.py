@@ -117,7 +117,7 @@ def _narrowed(file: File, imp: Import, knowledge: Knowledge) -> Iterator[Edit]:
     rest = imports.without(file.source.segment(statement), {pair}, width)
     if rest:
         yield file.edit(statement, rest)
-    elif file.block(statement) == [statement]:
+    elif file.block(statement) == [statement] and statement not in file.tree.body:
         yield file.edit(statement, "pass")
     else:
         yield file.edit(file.line_range(statement), "")

@@ -8,7 +8,7 @@ from contract_guard.fixes.file import File
 from contract_guard.fixes.model import CannotFix, Knowledge, Safety
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change
-from contract_guard.registry.successors import single_home, single_module
+from contract_guard.registry.successors import homes, single_home, single_module
 
 
 class Successor(NamedTuple):
@@ -29,37 +29,40 @@ class Successor(NamedTuple):
 def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
     """The replacement that a change knows, or the one other home of the name."""
     change = knowledge.changes.get(symbol)
-    if change is None:
-        home = single_home(knowledge.registry, symbol)
-        return _passed_on(knowledge, symbol) or (Successor(home, "safe") if home else None)
-    new = change.replacement
-    if new is None:
-        return _passed_on(knowledge, symbol) or _same_code(knowledge, symbol)
-    if new == symbol:
-        return None
-    if knowledge.registry.resolve_symbol(new).status != "exists":
-        return None
-    return Successor(new, _safety(knowledge, change, new))
-
-
-def _passed_on(knowledge: Knowledge, symbol: str) -> Successor | None:
-    """The definition behind a name that a module only passed on, where that is still there."""
+    if change is not None and change.replacement is not None:
+        new = change.replacement
+        if new == symbol or knowledge.registry.resolve_symbol(new).status != "exists":
+            return None
+        return Successor(new, _safety(knowledge, change, new))
     behind = knowledge.old.producer(symbol) if knowledge.old is not None else None
-    if behind is None or behind.symbol == symbol or ":" not in behind.symbol:
-        return None
+    if behind is None:
+        home = single_home(knowledge.registry, symbol) if change is None else None
+        return Successor(home, "safe") if home else None
+    if behind.symbol == symbol or ":" not in behind.symbol:
+        return _same_code(knowledge, symbol)
+    # A module passed it on, and what stands behind it may still be there.
     here = knowledge.registry.producer(behind.symbol)
-    return Successor(here.symbol, "safe") if here is not None else None
+    if here is not None and ":" in here.symbol:
+        return Successor(here.symbol, "safe")
+    return successor(knowledge, behind.symbol)
 
 
 def _same_code(knowledge: Knowledge, symbol: str) -> Successor | None:
-    """The one other definition of the name, where it has the code or value of the one that went."""
-    home = single_home(knowledge.registry, symbol)
+    """The one other definition of the name that has the code of the one that went; or, unsafe, its
+    value."""
     before = _binding(knowledge.old, symbol)
-    after = _binding(knowledge.registry, home) if home else None
-    if home is None or before is None or after is None or before.kind != after.kind:
+    if before is None:
         return None
-    same = before.body == after.body if before.body else before.value == after.value
-    return Successor(home, "safe") if same and before.value != "None" else None
+    found: list[Successor] = []
+    for home in homes(knowledge.registry, symbol):
+        after = _binding(knowledge.registry, home)
+        if after is None or after.kind != before.kind:
+            continue
+        if before.body and before.body == after.body:
+            found.append(Successor(home, "safe"))
+        elif not before.body and before.value == after.value and before.value not in (None, "None"):
+            found.append(Successor(home, "unsafe"))
+    return found[0] if len(found) == 1 else None
 
 
 def module_successor(knowledge: Knowledge, dotted: str) -> Successor | None:

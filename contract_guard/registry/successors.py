@@ -10,24 +10,31 @@ def single_home(registry: Registry, symbol: str) -> str | None:
 
     None where there are several, or the name is one plain word (`run`) that many things have.
     """
-    module, _, name = symbol.partition(":")
-    if not is_distinctive(name):
+    if not is_distinctive(symbol.partition(":")[2]):
         return None
+    found = homes(registry, symbol)
+    return found[0] if len(found) == 1 else None
+
+
+def homes(registry: Registry, symbol: str) -> list[str]:
+    """The symbols of all definitions of the name in other modules of the same package, tests left
+    out."""
+    module, _, name = symbol.partition(":")
     top = module.partition(".")[0]
-    homes = {
+    found = {
         f"{other.name}:{name}"
-        for other in registry.modules.mentioning(name)
+        for other in registry.modules.all()
         if name in other.bindings
         and other.name.partition(".")[0] == top
         and other.name != module
         and (other.tree or not registry.layout.is_test(other.path))
         and any(b.kind in _DEFINING and b.value != "None" for b in other.bindings[name])
     }
-    if len(homes) != 1:
-        return None
-    (home,) = homes
-    producer = registry.producer(home)
-    return home if producer is not None and producer.symbol == home else None
+    return sorted(
+        home
+        for home in found
+        if (producer := registry.producer(home)) is not None and producer.symbol == home
+    )
 
 
 def is_distinctive(name: str) -> bool:

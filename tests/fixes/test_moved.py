@@ -252,3 +252,35 @@ def test_line_ends_marks_and_encodings_stay(fix: Fix) -> None:
     files["tests/test_a.py"] = marked
     after = fix(files).mended.files["tests/test_a.py"][1]
     assert after == b"\xef\xbb\xbffrom pkg.b import make_gate"
+
+
+def test_another_function_of_the_name_is_not_its_successor(fix: Fix) -> None:
+    test = "from pkg.a import make_gate\n"
+    base = {**BASE, "pkg/b.py": "def make_gate():\n    return 'other'\n", "tests/test_a.py": test}
+    fixed = fix({"pkg/a.py": "X = 1\n"}, base=base, unsafe=True)
+    # It is imported and not used: that alone is mended.
+    assert fixed.files["tests/test_a.py"] == ""
+    base["tests/test_a.py"] = f"{test}make_gate(1)\n"
+    fixed = fix({"pkg/a.py": "X = 1\n"}, base=base, unsafe=True)
+    assert fixed.mended.files == {}
+    assert fixed.reasons == ["nothing is certain to have taken its place"]
+
+
+def test_a_plain_word_is_known_by_its_code(fix: Fix) -> None:
+    code = "def gather(x):\n    return [x, x]\n"
+    test = "from pkg.a import gather\ngather(1)\n"
+    base = {"pkg/__init__.py": "", "pkg/a.py": code, "pkg/b.py": "Y = 1\n", "tests/test_a.py": test}
+    now = {"pkg/a.py": "", "pkg/b.py": f"Y = 1\n{code}"}
+    assert fix(now, base=base).files["tests/test_a.py"] == "from pkg.b import gather\ngather(1)\n"
+
+
+def test_a_name_that_a_package_passed_on_with_a_star(fix: Fix) -> None:
+    test = "from pkg.a import make_gate\nmake_gate(1)\n"
+    base = {
+        **BASE,
+        "pkg/a.py": "from pkg.b import *\n",
+        "pkg/b.py": HELPER,
+        "tests/test_a.py": test,
+    }
+    fixed = fix({"pkg/a.py": "X = 1\n"}, base=base)
+    assert fixed.files["tests/test_a.py"] == "from pkg.b import make_gate\nmake_gate(1)\n"
