@@ -43,6 +43,7 @@ BUILD_NAMES = frozenset(
         "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Cargo.toml", "meson.build",
         "Makefile", "makefile", "GNUmakefile", "BUILD", "BUILD.bazel",
         ".gitignore", ".gitmodules",
+        "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
     }
 )  # fmt: skip
 
@@ -71,7 +72,8 @@ class Unlisted(NamedTuple):
 
 
 class Found(NamedTuple):
-    """All lists are sorted by path. `build` are files that may name generated modules."""
+    """All lists are sorted by path. `build` are files that may name generated modules, or
+    say what a test is."""
 
     python: list[FoundFile]
     compiled: list[FoundFile]

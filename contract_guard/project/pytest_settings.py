@@ -7,7 +7,8 @@ first four count even without one.
 
 import configparser
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,39 @@ DEFAULT_PYTHON_FILES = ("test_*.py", "*_test.py")
 
 
 class PytestSettings(msgspec.Struct, frozen=True):
-    """As written; paths are relative to the directory of the file."""
+    """As written; paths are relative to the directory of the file. `nested` are the settings of
+    directories below, which hold where pytest is started there."""
 
     python_files: tuple[str, ...] = DEFAULT_PYTHON_FILES
     pythonpath: tuple[str, ...] = ()
     testpaths: tuple[str, ...] = ()
+    nested: tuple[tuple[str, "PytestSettings"], ...] = ()
 
 
-def read_pytest_settings(root: Path) -> PytestSettings:
-    """The settings of the project at `root`; pytest's defaults where it has none.
+def read_pytest_settings(root: Path, paths: Iterable[str] = ()) -> PytestSettings:
+    """The settings of the project at `root`; pytest's defaults where it has none. Among `paths`
+    are the files of `SOURCES` below it; those that cannot be read or parsed are passed over.
 
-    Raises UserError for a file that cannot be read or parsed.
+    Raises UserError for a file at the root that cannot be read or parsed.
     """
+    settings = _read(root) or PytestSettings()
+    directories = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in SOURCES}
+    nested: list[tuple[str, PytestSettings]] = []
+    for directory in sorted(directories - {""}):
+        with suppress(UserError):
+            if (inner := _read(root / directory)) is not None:
+                nested.append((directory, inner))
+    return msgspec.structs.replace(settings, nested=tuple(nested))
+
+
+def _read(directory: Path) -> PytestSettings | None:
     for name, read in SOURCES.items():
-        path = root / name
+        path = directory / name
         if is_given(path):
             table = read(path)
             if table is not None:
                 return _settings(table)
-    return PytestSettings()
+    return None
 
 
 def _settings(table: dict[str, Any]) -> PytestSettings:

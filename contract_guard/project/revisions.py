@@ -209,13 +209,15 @@ class Revisions:
         return hints
 
     def _settings(self, listing: "_Listing") -> PytestSettings:
-        """pytest's settings at the root: its files, written to where its reader finds them."""
-        names = [name for name in SOURCES if name in listing.oids]
+        """pytest's settings: their files, written to where the reader finds them."""
+        names = [path for path in listing.oids if path.rpartition("/")[2] in SOURCES]
         with tempfile.TemporaryDirectory(prefix="contract-guard-") as folder:
             texts = self.repository.read([listing.oids[name] for name in names])
             for name, (_, text) in zip(names, texts, strict=True):
-                (Path(folder) / name).write_bytes(text)
-            return read_pytest_settings(Path(folder))
+                place = Path(folder) / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(text)
+            return read_pytest_settings(Path(folder), names)
 
 
 class _Listing(NamedTuple):

@@ -1,5 +1,6 @@
 """A project at one moment: all its files, their facts, and what could not be read."""
 
+import glob
 import hashlib
 import posixpath
 import time
@@ -100,9 +101,9 @@ def load(
     """
     root = checked_root(root)
     selected = select_paths(root, paths)
-    settings = read_pytest_settings(root)
     if found is None:
         found = discover(root, exclude=config.exclude)
+    settings = read_pytest_settings(root, [file.path for file in found.build])
     with Cache(cache_dir) as cache:
         hints = _hints(root, found, cache)
         gathered = gather(root, found.python, cache, jobs or default_jobs(), decode)
@@ -161,7 +162,12 @@ def make_tree(
         hints=hints,
         roots=tuple(PurePosixPath(path).as_posix() for path in config.roots),
         pythonpath=tuple(_inside(settings.pythonpath)),
-        test_patterns=config.test_patterns or settings.python_files,
+        nested_pythonpath=tuple(
+            (directory, path)
+            for directory, inner in settings.nested
+            for path in _inside([f"{directory}/{entry}" for entry in inner.pythonpath])
+        ),
+        test_patterns=config.test_patterns or (*settings.python_files, *_nested_patterns(settings)),
         dynamic_names=config.dynamic_names,
     )
 
@@ -170,6 +176,15 @@ def _without_suffixes(path: str) -> str:
     """`pkg/_C.cpython-311-x86_64-linux-gnu.so` -> `pkg/_C`."""
     directory, slash, name = path.rpartition("/")
     return directory + slash + name.partition(".")[0]
+
+
+def _nested_patterns(settings: PytestSettings) -> Iterator[str]:
+    """What counts as a test below directories with settings of their own."""
+    for directory, inner in settings.nested:
+        for pattern in inner.python_files:
+            if pattern not in settings.python_files and "/" not in pattern:
+                yield f"{glob.escape(directory)}/{pattern}"
+                yield f"{glob.escape(directory)}/*/{pattern}"
 
 
 def _inside(paths: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,8 @@ def affected_paths(old: Tree, new: Tree, changed: Collection[str]) -> frozenset[
     """The files of `new` in which another reference may be broken than in `old`, given the paths
     that differ. None where it may be any file: the change touches how modules are found, or a
     module of which the names cannot be listed."""
-    settings = ("compiled", "hints", "roots", "pythonpath", "test_patterns", "dynamic_names")
+    settings = ("compiled", "hints", "roots", "pythonpath", "nested_pythonpath", "test_patterns")
+    settings += ("dynamic_names",)
     if any(getattr(old, name) != getattr(new, name) for name in settings) or new.former:
         return None
     directories = {parent(path) for path in old.files} ^ {parent(path) for path in new.files}

@@ -114,6 +114,7 @@ class Layout:
         self._pythonpath = tuple(
             p.strip("/").removeprefix("./").rstrip(".") for p in tree.pythonpath
         )
+        self._nested_pythonpath = tree.nested_pythonpath
         self._test_names = [p for p in tree.test_patterns if "/" not in p]
         self._test_paths = [p for p in tree.test_patterns if "/" in p]
         self._test_name = re.compile("|".join(map(fnmatch.translate, self._test_names)) or r"(?!)")
@@ -167,7 +168,8 @@ class Layout:
         return below.replace("/", ".")
 
     def _name_root(self, key: str) -> str:
-        for root in sorted(self._roots + self._pythonpath, key=len, reverse=True):
+        nested = tuple(path for _, path in self._nested_pythonpath)
+        for root in sorted(self._roots + self._pythonpath + nested, key=len, reverse=True):
             if is_below(key, root):
                 return root
         home = self.home(parent(key))
@@ -264,7 +266,8 @@ class Layout:
 
     def _reached(self, directory: str, loose: bool) -> dict[str, int]:
         """Roots that are on `sys.path` when a file of `directory` runs, with their order."""
-        roots = [self.home(directory), *self._pythonpath, *self._roots]
+        nested = [path for owner, path in self._nested_pythonpath if is_below(directory, owner)]
+        roots = [self.home(directory), *nested, *self._pythonpath, *self._roots]
         above = directory
         while True:
             if above in self._conftests:

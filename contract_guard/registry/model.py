@@ -33,10 +33,11 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     .rs crates are in `hints`). `hints` are names that build files mention as generated, vendored
     or compiled (from setup.py, CMakeLists.txt, Cargo.toml, pyproject.toml, .gitignore, ...).
     `roots` are import roots from the configuration, () to infer them. `test_patterns` are
-    pytest's `python_files`. `pythonpath` are pytest's `pythonpath` entries. `origin` is "" for
-    the project itself, else the `--against` text (`vllm==0.33.0`), and `distributions` are the
-    versions in it (`vllm==0.33.0`). `former` are top-level packages that the project had at an
-    older revision: a name below one of them means nothing else. With a `digest`, `files` may open
+    pytest's `python_files`. `pythonpath` are pytest's `pythonpath` entries, `nested_pythonpath`
+    those that hold below one directory alone, behind it. `origin` is "" for the project itself,
+    else the `--against` text (`vllm==0.33.0`), and `distributions` are the versions in it
+    (`vllm==0.33.0`). `former` are top-level packages that the project had at an older revision: a
+    name below one of them means nothing else. With a `digest`, `files` may open
     each file when it is first asked for.
     """
 
@@ -45,6 +46,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     hints: frozenset[str] = frozenset()
     roots: tuple[str, ...] = ()
     pythonpath: tuple[str, ...] = ()
+    nested_pythonpath: tuple[tuple[str, str], ...] = ()
     test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
     dynamic_names: tuple[str, ...] = ()
     origin: str = ""

@@ -82,3 +82,19 @@ def test_a_directory_in_the_place_of_a_file(root: Path) -> None:
     (root / "tox.ini").mkdir()
     with pytest.raises(UserError, match=r"tox.ini: a directory"):
         read_pytest_settings(root)
+
+
+def test_directories_with_settings_of_their_own(write: Write) -> None:
+    root = write(
+        {
+            "pytest.ini": "[pytest]\npython_files = test_*.py\n",
+            "one/pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n",
+            "one/tox.ini": "[pytest]\npython_files = other_*.py\n",
+            "two/setup.cfg": "[metadata]\nname = two\n",
+            "three/pytest.ini": "no section",
+        }
+    )
+    paths = ["pytest.ini", "one/pyproject.toml", "one/tox.ini", "two/setup.cfg", "three/pytest.ini"]
+    settings = read_pytest_settings(root, paths)
+    assert settings.python_files == ("test_*.py",)
+    assert settings.nested == (("one", PytestSettings(python_files=("check_*.py",))),)

@@ -11,6 +11,7 @@ from contract_guard.project import discovery, encoding, gather, pool
 from contract_guard.project.config import Config
 from contract_guard.project.extraction import extract
 from contract_guard.project.snapshot import Snapshot, SourceChanged, load
+from contract_guard.registry.index import build
 
 Git = Callable[..., str]
 Write = Callable[[Mapping[str, str | bytes]], Path]
@@ -71,6 +72,26 @@ def test_the_configuration_s_patterns_go_before_pytest_s(write: Write) -> None:
     root = write({"pytest.ini": "[pytest]\npython_files = a.py\n", "x.py": ""})
     assert load(root, Config(test_patterns=("b.py",))).tree.test_patterns == ("b.py",)
     assert load(root, Config()).tree.test_patterns == ("a.py",)
+
+
+def test_pytest_s_settings_hold_below_their_directory(write: Write) -> None:
+    root = write(
+        {
+            "one/pytest.ini": "[pytest]\npython_files = check_*.py\npythonpath = lib\n",
+            "one/lib/helper.py": "A = 1\n",
+            "one/tests/check_it.py": "from helper import A, GONE\n",
+            "two/tests/check_it.py": "",
+        }
+    )
+    snapshot = load(root, Config())
+    assert snapshot.tree.nested_pythonpath == (("one", "one/lib"),)
+    registry = build(snapshot.tree)
+    assert registry.layout.is_test_module("one/tests/check_it.py")
+    assert not registry.layout.is_test_module("two/tests/check_it.py")
+    facts = snapshot.tree.files["one/tests/check_it.py"]
+    assert isinstance(facts, ModuleFacts)
+    found = [registry.resolve_import("one/tests/check_it.py", imp).status for imp in facts.imports]
+    assert found == ["exists", "unknown"]  # pytest is not the only one that starts there
 
 
 def test_unreadable_files_and_directories(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
