@@ -13,7 +13,8 @@ from contract_guard.fixes.model import CannotFix, Edit
 def without(statement: str, names: Collection[tuple[str, str | None]], width: int) -> str:
     """`from m import a, b` without some of its (name, as) pairs, "" where none is left.
 
-    `width` is what a line may hold from where the statement begins.
+    `width` is what a line may hold from where the statement begins. A list that was spread over
+    lines because it did not fit comes together where it does now.
     """
     node = _import_from(statement)
     aliases = [*_aliases(node)]
@@ -27,6 +28,8 @@ def without(statement: str, names: Collection[tuple[str, str | None]], width: in
         changed = changed.with_changes(
             names=[kept[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)], lpar=None, rpar=None
         )
+    if len(_flat(statement)) > width and len(_flat(_code(changed))) <= width:
+        return _flat(_code(changed)) if _is_plain(_code(changed)) else _code(changed)
     return _fitted(changed, width)
 
 
@@ -249,14 +252,21 @@ def _fitted(node: cst.ImportFrom, width: int) -> str:
     """The statement on one line, or in parentheses with a name a line where it does not fit."""
     text = _code(node)
     if "\n" in text:
-        aliases = _aliases(node)
-        ends_with_comma = isinstance(aliases[-1].comma, cst.Comma)
-        if ends_with_comma or "#" in text or "\\" in text:
+        ends_with_comma = isinstance(_aliases(node)[-1].comma, cst.Comma)
+        if ends_with_comma or not _is_plain(text) or len(_flat(text)) > width:
             return text
-        flat = " ".join(text.replace("(", " ").replace(")", " ").split())
-        return flat if len(flat) <= width else text
+        return _flat(text)
     if len(text) <= width or node.lpar is not None:
         return text
     head, _, names = text.partition(" import ")
     lines = [f"    {name.strip()}," for name in names.split(",")]
     return "\n".join((f"{head} import (", *lines, ")"))
+
+
+def _is_plain(text: str) -> bool:
+    return "#" not in text and "\\" not in text
+
+
+def _flat(text: str) -> str:
+    """The statement on one line, without parentheses."""
+    return " ".join(text.replace("(", " ").replace(")", " ").split()).rstrip(",")

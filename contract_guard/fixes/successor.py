@@ -115,7 +115,7 @@ def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
     ]
     for module in dict.fromkeys([own, *near] if own in near else near):
         producer = registry.producer(f"{module}:{name}")
-        if producer is not None and producer.symbol == symbol:
+        if producer is not None and producer.symbol == symbol and _offers(registry, module, own):
             return module
     counts: Counter[str] = Counter()
     for path, facts in registry.facts():
@@ -125,10 +125,19 @@ def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
             if imp.name == name and imp.form == "from":
                 found = registry.resolve_import(path, imp)
                 if found.producer is not None and found.producer.symbol == symbol:
-                    counts[found.symbol.partition(":")[0]] += 1
+                    module = found.symbol.partition(":")[0]
+                    counts[module] += _offers(registry, module, own)
+    counts = +counts
     if not counts:
         return own
     return min(counts, key=lambda module: (-counts[module], module != own, module))
+
+
+def _offers(registry: Registry, module: str, own: str) -> bool:
+    """Whether a module has a name for others to take: it defines it, or is a package that passes
+    it on, and no module that only uses it."""
+    named = registry.modules.named(module)
+    return module == own or any(each.path.endswith("__init__.py") for each in named)
 
 
 def must_exist(knowledge: Knowledge, symbol: str) -> Successor:

@@ -284,3 +284,13 @@ def test_a_name_that_a_package_passed_on_with_a_star(fix: Fix) -> None:
     }
     fixed = fix({"pkg/a.py": "X = 1\n"}, base=base)
     assert fixed.files["tests/test_a.py"] == "from pkg.b import make_gate\nmake_gate(1)\n"
+
+
+def test_a_list_that_did_not_fit_comes_together(fix: Fix) -> None:
+    test = "from pkg.a import (\n    X,\n    make_gate,\n)\n"
+    files = {**BASE, **MOVED, "tests/test_a.py": test}
+    after = fix(files, line_length=27).files["tests/test_a.py"]
+    assert after == "from pkg.a import X\nfrom pkg.b import make_gate\n"
+    # It did fit, so that the project spreads its lists by its own choice.
+    after = fix(files).files["tests/test_a.py"]
+    assert after == "from pkg.a import (\n    X,\n)\nfrom pkg.b import make_gate\n"
