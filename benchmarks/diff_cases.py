@@ -71,9 +71,12 @@ def main() -> None:
             try:
                 if commit and case["kind"] != "K5":
                     hits = by_diff(repo, commit, path, options.cache_dir)
+                    verdict = "found" if hits else "missed"
                 elif case["fixing_commit"] is None:
                     hits = by_check(repo, path, symbol, options.cache_dir)
-                verdict = "found" if hits else "missed"
+                    verdict = "found" if hits else "missed"
+                else:
+                    verdict = "no breaking commit is recorded"
             except UserError as error:
                 verdict = f"could not be replayed ({error})"
         counts[case["kind"], verdict.partition(" (")[0]] += 1

@@ -1,7 +1,9 @@
 """CG401 divergent constants and CG402 divergent rules: two places of production that do not agree
 with each other."""
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
 
 from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.fold import NotFoldable
@@ -14,14 +16,30 @@ from contract_guard.registry.risk import is_constant_name
 from contract_guard.registry.rules import Rule, rules_of
 from contract_guard.registry.value_sets import is_finite, literal, overlap
 
+_Value = int | float | str | dict[object, object]
+
+# Larger numbers than anybody counts with, such as -3.0e38.
+_LARGE = 1e30
+_FEWEST_SHARED = 2
+_MOST_TEXT = 80
+
+
+class _Defined(NamedTuple):
+    """A module's constant with its value."""
+
+    module: Module
+    binding: Binding
+    value: _Value
+
 
 def divergent_constants(context: Context) -> Iterable[Finding]:
-    """CG401: modules of one package define a constant of one name, each once and always, with
-    different values of a kind that nobody chooses by chance.
+    """CG401: modules of one directory define a constant of one name, each once and always, with
+    different values of a kind that nobody chooses by chance; or modules of one package a table
+    that is the same in part.
 
     A warning where one module takes the name from both.
     """
-    found: dict[tuple[str, str], list[tuple[Module, Binding, object]]] = {}
+    found: dict[tuple[str, str], list[_Defined]] = {}
     for path, _ in context.registry.whole.facts():
         if context.registry.layout.is_loose(path):
             continue  # tests, and scripts that each run alone
@@ -34,11 +52,13 @@ def divergent_constants(context: Context) -> Iterable[Finding]:
                 continue
             value = _value(context, module, name)
             if value is not None:
-                place = (parent(path), name)
-                found.setdefault(place, []).append((module, binding, value))
+                is_table = isinstance(value, dict)
+                near = module.name.partition(".")[0] if is_table else parent(path)
+                found.setdefault((near, name), []).append(_Defined(module, binding, value))
     for (_, name), places in sorted(found.items()):
-        if len({value for _, _, value in places}) > 1:
-            yield _divergent(context, name, places)
+        others = [place for place in places if _diverges(places[0].value, place.value)]
+        if others:
+            yield _divergent(context, name, places[0], others)
 
 
 def _is_telling(name: str) -> bool:
@@ -46,39 +66,68 @@ def _is_telling(name: str) -> bool:
     return is_constant_name(name) and name.strip("_").count("_") >= 1
 
 
-def _value(context: Context, module: Module, name: str) -> object:
-    """A distinctive value, None for any other."""
+def _value(context: Context, module: Module, name: str) -> _Value | None:
+    """A distinctive value or a table, None for any other."""
     try:
         value = context.registry.value_of(f"{module.name}:{name}")
     except NotFoldable:
         return None
     if type(value) is int and is_distinctive_int(value):
         return value
+    if isinstance(value, float) and _LARGE <= abs(value) < math.inf:
+        return value  # stands for infinity
+    if isinstance(value, dict):
+        return cast("dict[object, object]", value)
     return value if isinstance(value, str) and is_distinctive_text(value) else None
 
 
+def _diverges(one: _Value, other: _Value) -> bool:
+    """For tables: most entries of the smaller one are the same in the other, and some are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        entries, others = one.items(), other.items()
+        same = sum(entry in others for entry in entries)
+        fewest = min(len(entries), len(others))
+        return max(_FEWEST_SHARED, fewest / 2) <= same < max(len(entries), len(others))
+    return type(one) is type(other) and one != other
+
+
 def _divergent(
-    context: Context, name: str, places: Sequence[tuple[Module, Binding, object]]
+    context: Context, name: str, first: "_Defined", others: Sequence["_Defined"]
 ) -> Finding:
-    first, binding, value = places[0]
-    facts = first.facts
+    facts = first.module.facts
     assert facts is not None
-    others = [place for place in places if place[2] != value]
-    listed = ", ".join(f"{other!r} in `{module.name}`" for module, _, other in others)
-    takers = _takers(context, name, {module.name for module, _, _ in places})
+    where = [other.module.name for other in others]
+    if isinstance(first.value, dict):
+        what = f"`{name}` has other entries in {', '.join(f'`{module}`' for module in where)}"
+    else:
+        listed = ", ".join(f"{other.value!r} in `{other.module.name}`" for other in others)
+        what = f"`{name}` is {first.value!r} here and {listed}"
+    takers = _takers(context, name, {first.module.name, *where})
     reach = f"; `{takers[0]}` takes it from both" if takers else ""
+    binding = first.binding
     return context.finding(
         "CG401",
         "warning" if takers else "note",
-        Site(first.path, facts, binding.span, binding.statement, 0, binding.guard),
-        f"{first.name}:{name}",
-        f"`{name}` is {value!r} here and {listed}{reach}",
+        Site(first.module.path, facts, binding.span, binding.statement, 0, binding.guard),
+        f"{first.module.name}:{name}",
+        f"{what}{reach}",
         "keep one definition, and import it; or give each a name of its own",
         related=tuple(
-            Related(m.path, b.span.line, b.span.end_line, "", f"`{name}` is {v!r}")
-            for m, b, v in others
+            Related(
+                other.module.path,
+                other.binding.span.line,
+                other.binding.span.end_line,
+                "",
+                f"`{name}` is {_short(other.value)}",
+            )
+            for other in others
         ),
     )
+
+
+def _short(value: _Value) -> str:
+    text = repr(value)
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}..."
 
 
 def _takers(context: Context, name: str, modules: set[str]) -> list[str]:

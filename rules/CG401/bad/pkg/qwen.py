@@ -1,2 +1,3 @@
 IMAGE_PAD_ID = 129257
 MODEL_NAME = "org/Model-35"
+NEG_INF = -1.0e38
