@@ -3,9 +3,10 @@
     python benchmarks/diff_cases.py --cases cases.jsonl --repos DIR [--cache-dir DIR]
 
 DIR holds git clones by the name of their repository. A case with a breaking commit is *found* where
-the diff of that commit against its parent names the case's file as a consumer, silent or not, or
-has a finding there; one that is open in the newest commit, where `check` has a finding of CG4 in
-the file, or on the symbol. What a clone lacks is said, and the run goes on.
+the diff of that commit against its parent lists the case's symbol as changed, or its file as a
+consumer, silent or not, or has a finding there; one that is open in the newest commit, where
+`check` has a finding of CG4 in the file, or on the symbol. What a clone lacks is said, and the run
+goes on.
 """
 
 import argparse
@@ -22,14 +23,15 @@ from contract_guard.project.diff import diff
 KINDS = ("K3", "K4", "K5")
 
 
-def by_diff(repo: Path, commit: str, path: str, cache_dir: Path | None) -> list[str]:
-    """What the commit is said to do to the file."""
+def by_diff(repo: Path, commit: str, path: str, symbol: str, cache_dir: Path | None) -> list[str]:
+    """What the commit is said to do to the file, or to the symbol."""
     diffed = diff(repo, Config(), f"{commit}~1", commit, cache_dir=cache_dir)
     found = [
         f"{change.kind} {change.symbol}: {consumer.impact} at line {consumer.line}"
         for change in diffed.changes
         for consumer in change.consumers
-        if consumer.path == path and not consumer.updated
+        if (consumer.path == path and not consumer.updated)
+        or change.symbol.partition(":")[2] == symbol
     ]
     return found + [f"{f.rule} {f.symbol}" for f in diffed.findings if f.path == path]
 
@@ -56,10 +58,13 @@ def main() -> None:
     parser.add_argument("--cases", type=Path, required=True)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--cache-dir", type=Path)
+    parser.add_argument("--only", action="append", default=[], metavar="ID")
     options = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
     for case in map(json.loads, options.cases.read_text("utf-8").splitlines()):
         if case["kind"] not in KINDS or not case["replayable"]:
+            continue
+        if options.only and case["id"] not in options.only:
             continue
         repo = options.repos / case["repo"].rpartition("/")[2]
         expected, commit = case["expected"], (case["breaking_commit"] or {}).get("sha")
@@ -70,7 +75,7 @@ def main() -> None:
         else:
             try:
                 if commit and case["kind"] != "K5":
-                    hits = by_diff(repo, commit, path, options.cache_dir)
+                    hits = by_diff(repo, commit, path, symbol, options.cache_dir)
                     verdict = "found" if hits else "missed"
                 elif case["fixing_commit"] is None:
                     hits = by_check(repo, path, symbol, options.cache_dir)
