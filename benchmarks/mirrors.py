@@ -1,60 +1,76 @@
-"""Accuracy of the mirror rules on labelled tests.
+"""Accuracy of the mirror rules (CG301, CG302, CG304) on labelled tests.
 
-    python benchmarks/mirrors.py LABELS REPOSITORIES [--json FILE]
+    python benchmarks/mirrors.py LABELS REPOSITORIES [--fit] [--symilar PATH] [--json FILE]
 
 LABELS is a file of one JSON object a line: `repo`, `file`, `function`, `line`, `label`
 (`MIRROR_*` or another), `confidence`, `batch`, `mirrors` (production places). REPOSITORIES holds a
-checkout of each repository under its name. Prints precision, recall (all, high confidence) and
-the share of random tests that are flagged, with 95% Wilson intervals: for the weights as shipped,
-for weights fitted on the other repositories alone (leave one out; the substance conditions of
-`mirrors/verdict.py` stay as shipped), and for a token-clone baseline.
+checkout of each repository under its name.
+
+Prints precision, recall (all, high confidence) and the share of random tests that are flagged,
+with 95% Wilson intervals, for all rows and for targeted and random rows apart: with the weights as
+shipped (warnings alone, and with notes), with weights fitted on the other repositories alone
+(leave one out; the conditions of `mirrors/verdict.py` stay as shipped), and for two baselines:
+runs of tokens, and pylint's duplicate-code where `--symilar` names its program. Then the
+calibration of the score, and with --fit the weights fitted on all rows.
 """
 
 import argparse
 import ast
 import gc
-import io
+import itertools
 import json
 import math
 import time
-import tokenize
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from duplicates import CLONE_TOKENS, Tokens, has_duplicate_lines, longest_clone
+
 from contract_guard.facts.model import FileFragments
+from contract_guard.mirrors.copies import copy_of
 from contract_guard.mirrors.fragments import file_fragments
-from contract_guard.mirrors.index import IMPORTED
-from contract_guard.mirrors.search import Resemblance, Search
-from contract_guard.mirrors.verdict import (
-    BIAS,
-    MIRROR,
-    WEIGHTS,
-    features,
-    has_substance,
-)
+from contract_guard.mirrors.search import Search
+from contract_guard.mirrors.verdict import BIAS, MIRROR, WEIGHTS, features
 
 _TESTS = frozenset({"tests", "test", "testing"})
 _OTHER = frozenset({"benchmark", "benchmarks", "examples", "docs", "third_party"})
-_CLONE_TOKENS = 24
-Tokens = dict[tuple[str, int], list[str]]
+_BINS = (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.01)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A resemblance that meets every condition but that of the score: its signals, and whether it
+    would be a note, a warning whatever its score (a twin, a shadow copy), or at the right place."""
+
+    signals: tuple[float, ...]
+    is_note: bool
+    is_certain: bool
+    is_right: bool
 
 
 @dataclass
 class Row:
-    """One labelled test with what was found. `clone` is the longest run of tokens, names and
-    numbers made alike, that it shares with one production function."""
+    """One labelled test with what was found. `best` are the signals of its best resemblance,
+    conditions met or not; `clone` is the longest run of tokens that it shares with one production
+    function; `duplicate` is pylint's verdict, None if it was not asked."""
 
     repo: str
     is_mirror: bool
     is_high: bool
     is_random: bool
-    candidates: list[tuple[tuple[float, ...], bool, bool]]  # features, substance, right place
+    candidates: list[Candidate]
+    best: tuple[float, ...] | None
     clone: int
+    duplicate: bool | None
 
-    def probability(self, weights: Sequence[float], bias: float) -> float:
+    def probability(self, weights: Sequence[float], bias: float, notes: bool = True) -> float:
         return max(
-            (sigmoid(bias + dot(weights, f)) for f, substance, _ in self.candidates if substance),
+            (
+                1.0 if c.is_certain else sigmoid(bias + dot(weights, c.signals))
+                for c in self.candidates
+                if notes or not c.is_note
+            ),
             default=0.0,
         )
 
@@ -63,36 +79,60 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("labels", type=Path)
     parser.add_argument("repositories", type=Path)
+    parser.add_argument("--fit", action="store_true", help="print weights fitted on all rows")
+    parser.add_argument("--symilar", help="pylint's symilar, for the second baseline")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     labels = [json.loads(line) for line in arguments.labels.read_text().splitlines()]
     gc.disable()
     rows: list[Row] = []
     for repo in sorted({label["repo"] for label in labels}):
-        started = time.perf_counter()
-        search = open_repository(arguments.repositories / repo)
+        started = time.process_time()
+        root = arguments.repositories / repo
+        search, trees = open_repository(root)
         own = [label for label in labels if label["repo"] == repo]
         known: Tokens = {}
-        rows += [row_of(search, label, known) for label in own]
-        print(f"{repo}: {len(own)} tests, {time.perf_counter() - started:.1f} s")
+        rows += [row_of(search, trees, label, known, root, arguments.symilar) for label in own]
+        print(f"{repo}: {len(own)} tests, {time.process_time() - started:.1f} s of processor time")
+    fitted = {repo: fit([r for r in rows if r.repo != repo]) for repo in {r.repo for r in rows}}
+    flags: dict[str, Callable[[Row], bool]] = {
+        "as shipped, warnings and notes": lambda r: r.probability(WEIGHTS, BIAS) >= MIRROR,
+        "as shipped, warnings alone": lambda r: r.probability(WEIGHTS, BIAS, False) >= MIRROR,
+        "leave one repository out": lambda r: r.probability(*fitted[r.repo]) >= MIRROR,
+        f"baseline: {CLONE_TOKENS} tokens alike": lambda r: r.clone >= CLONE_TOKENS,
+    }
+    if arguments.symilar:
+        flags["baseline: pylint's duplicate-code"] = lambda r: bool(r.duplicate)
+    else:
+        print("pylint's duplicate-code was not run: no --symilar")
     results = {
-        "as shipped": measures(rows, lambda row: row.probability(WEIGHTS, BIAS) >= MIRROR),
-        "leave one repository out": measures(rows, left_out(rows)),
-        f"token clones of {_CLONE_TOKENS}": measures(rows, lambda row: row.clone >= _CLONE_TOKENS),
+        f"{name}, {part}": measures([r for r in rows if chosen(r)], flag)
+        for name, flag in flags.items()
+        for part, chosen in {
+            "all rows": lambda _: True,
+            "targeted": lambda r: not r.is_random,
+            "random": lambda r: r.is_random,
+        }.items()
     }
     for name, result in results.items():
         print(f"\n{name}")
         for key, (hits, total) in result.items():
             low, high = wilson(hits, total)
-            share = hits / max(total, 1)
-            print(f"  {key:24} {hits:3}/{total:<3} {share:.2f}  [{low:.2f}, {high:.2f}]")
-    weights, bias = fit(rows)
-    print("\nfitted on all:", [round(w, 3) for w in weights], round(bias, 3))
+            share = f"{hits / total:.2f}" if total else "   -"
+            print(f"  {key:24} {hits:3}/{total:<3} {share}  [{low:.2f}, {high:.2f}]")
+    right = [any(c.is_right for c in r.candidates) for r in rows if r.is_mirror and r.candidates]
+    print(f"\nthe place named by the label is among those found: {sum(right)}/{len(right)}")
+    print("\ncalibration, leave one repository out: score, tests, of these mirrors")
+    for low, high, count, mirrors in calibration(rows, fitted):
+        print(f"  {low:.1f} to {min(high, 1):.1f}  {count:3}  {mirrors:3}")
+    if arguments.fit:
+        weights, bias = fit(rows)
+        print("\nfitted on all:", [round(w, 3) for w in weights], round(bias, 3))
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2))
 
 
-def open_repository(root: Path) -> Search:
+def open_repository(root: Path) -> tuple[Search, dict[str, ast.Module]]:
     files: dict[str, FileFragments] = {}
     trees: dict[str, ast.Module] = {}
     for path in sorted(root.rglob("*.py")):
@@ -103,7 +143,7 @@ def open_repository(root: Path) -> Search:
                 continue
             name = path.relative_to(root).as_posix()
             trees[name], files[name] = tree, file_fragments(tree)
-    return Search(files, frozenset(filter(is_test, files)), trees.__getitem__)
+    return Search(files, frozenset(filter(is_test, files)), trees.__getitem__), trees
 
 
 def is_test(path: str) -> bool:
@@ -117,7 +157,14 @@ def is_test(path: str) -> bool:
     )
 
 
-def row_of(search: Search, label: dict[str, object], known: Tokens) -> Row:
+def row_of(
+    search: Search,
+    trees: dict[str, ast.Module],
+    label: dict[str, object],
+    known: Tokens,
+    root: Path,
+    symilar: str | None,
+) -> Row:
     path = str(label["file"])
     if path not in search.index.files:
         path = path.partition("/")[2]
@@ -129,19 +176,30 @@ def row_of(search: Search, label: dict[str, object], known: Tokens) -> Row:
         (str(place["file"]), str(place["qualname"]).rsplit(".", 1)[-1])
         for place in label["mirrors"]  # type: ignore[attr-defined]
     }
-
-    def is_right(found: Resemblance) -> bool:
-        name = found.entry.function.qualname.rsplit(".", 1)[-1]
-        return any(f.endswith(found.entry.path) and n == name for f, n in places)
-
-    found = [r for r in search.resemblances(path, test) if r.reach >= IMPORTED]
+    candidates: list[Candidate] = []
+    signals: list[tuple[float, ...]] = []
+    for found in search.resemblances(path, test):
+        own = features(found.match, found.reach)
+        signals.append(own)
+        copy = copy_of(found, threshold=0.0)
+        if copy is not None:
+            name = copy.production.qualname.rsplit(".", 1)[-1]
+            is_right = any(f.endswith(copy.production.path) and n == name for f, n in places)
+            certain = copy.is_shadow or copy.is_twin
+            candidates.append(Candidate(own, copy.is_slight, certain, is_right))
+    duplicate = None
+    if symilar:
+        lines = range(test.start, test.end + 1)
+        duplicate = has_duplicate_lines(symilar, root, search, path, lines, test.calls)
     return Row(
         str(label["repo"]),
         str(label["label"]).startswith("MIRROR"),
         label["confidence"] == "high",
         label["batch"] == "random",
-        [(features(r.match, r.reach), has_substance(r.match, r.reach), is_right(r)) for r in found],
-        longest_clone(search, path, test.start, known),
+        candidates,
+        max(signals, key=lambda f: f[0], default=None),
+        longest_clone(search, trees, path, test.start, known),
+        duplicate,
     )
 
 
@@ -158,22 +216,25 @@ def measures(rows: list[Row], flags: Callable[[Row], bool]) -> dict[str, tuple[i
     }
 
 
-def left_out(rows: list[Row]) -> Callable[[Row], bool]:
-    fitted = {
-        repo: fit([row for row in rows if row.repo != repo]) for repo in {r.repo for r in rows}
-    }
-    return lambda row: row.probability(*fitted[row.repo]) >= MIRROR
+def calibration(
+    rows: list[Row], fitted: dict[str, tuple[list[float], float]]
+) -> Iterable[tuple[float, float, int, int]]:
+    """Of the tests whose best resemblance has a score within each bin, how many are mirrors."""
+    scored = [
+        (sigmoid(fitted[r.repo][1] + dot(fitted[r.repo][0], r.best)), r.is_mirror)
+        for r in rows
+        if r.best is not None
+    ]
+    for low, high in itertools.pairwise(_BINS):
+        inside = [is_mirror for score, is_mirror in scored if low <= score < high]
+        yield low, high, len(inside), sum(inside)
 
 
 def fit(
     rows: list[Row], steps: int = 4000, rate: float = 0.3, decay: float = 0.02
 ) -> tuple[list[float], float]:
-    """Logistic regression on the best candidate of each test, weights not below 0."""
-    examples: list[tuple[tuple[float, ...], float]] = []
-    for row in rows:
-        best = max((c[0] for c in row.candidates), key=lambda f: f[0], default=None)
-        if best is not None:
-            examples.append((best, float(row.is_mirror)))
+    """Logistic regression on the best resemblance of each test, weights not below 0."""
+    examples = [(row.best, float(row.is_mirror)) for row in rows if row.best is not None]
     weights, bias = [0.0] * len(WEIGHTS), 0.0
     for _ in range(steps):
         slopes, slope = [decay * w for w in weights], 0.0
@@ -184,46 +245,6 @@ def fit(
         bias -= rate * slope
         weights = [max(0.0, w - rate * s) for w, s in zip(weights, slopes, strict=True)]
     return weights, bias
-
-
-def longest_clone(search: Search, path: str, start: int, known: Tokens) -> int:
-    """The longest common run of tokens of a test and a production function near it."""
-    own = tokens_of(search, path, start, known)
-    best = 0
-    for number in search.index.reach(path, ()):
-        place, function = search.index.entries[number]
-        best = common_run(own, tokens_of(search, place, function.start, known), best)
-    return best
-
-
-def tokens_of(search: Search, path: str, start: int, known: Tokens) -> list[str]:
-    if (path, start) not in known:
-        for node in ast.walk(search.parse(path)):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                known[path, node.lineno] = tokens(ast.unparse(node))
-    return known[path, start]
-
-
-def tokens(source: str) -> list[str]:
-    """Operators as they are, names and numbers all alike."""
-    found: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.NAME, tokenize.NUMBER):
-            found.append(str(token.type))
-        elif token.type == tokenize.OP:
-            found.append(token.string)
-    return found
-
-
-def common_run(a: list[str], b: list[str], least: int) -> int:
-    """The length of the longest common run, if longer than `least`, else `least`."""
-    length = least + 1
-    while length <= min(len(a), len(b)):
-        runs = {tuple(a[i : i + length]) for i in range(len(a) - length + 1)}
-        if not any(tuple(b[i : i + length]) in runs for i in range(len(b) - length + 1)):
-            break
-        length += 1
-    return length - 1
 
 
 def wilson(hits: int, total: int, z: float = 1.96) -> tuple[float, float]:
