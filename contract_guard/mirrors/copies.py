@@ -12,7 +12,14 @@ from contract_guard.mirrors.index import IMPORTED, NEARBY
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.search import Resemblance, Search, TestGraph
-from contract_guard.mirrors.verdict import is_mirror, is_shadow, is_slight, is_twin, probability
+from contract_guard.mirrors.verdict import (
+    MIRROR,
+    is_mirror,
+    is_shadow,
+    is_slight,
+    is_twin,
+    probability,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +89,30 @@ def copies_in(search: Search, path: str) -> FileCopies:
     copies: list[Copy] = []
     predicates: list[PredicateCopy] = []
     for test in search.tests_of(path):
-        found = [copy for r in search.resemblances(path, test) if (copy := _copy(r)) is not None]
+        found = [copy for r in search.resemblances(path, test) if (copy := copy_of(r)) is not None]
         if found:
             copies.append(max(found, key=lambda copy: (not copy.is_slight, copy.probability)))
         predicates += _predicates(search, path, test)
     return FileCopies(tuple(copies), tuple(predicates))
 
 
-def _copy(resemblance: Resemblance) -> Copy | None:
+def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
+    """The verdict on a resemblance, None where it is no copy. `threshold` is the probability from
+    which it is one."""
     match, reach = resemblance.match, resemblance.reach
     shadow = not resemblance.calls_production and reach < NEARBY
     slight = twin = False
     if shadow:
         if not is_shadow(match):
             return None
-    elif not is_mirror(match, reach):
+    elif not is_mirror(match, reach, threshold):
         twin = resemblance.of_kernel and reach < IMPORTED and is_twin(match)
         shapes = all(form.endswith(" shape") for form in resemblance.forms)
-        slight = not twin and is_slight(match, reach) and (match.arithmetic >= 2 or not shapes)
+        slight = (
+            not twin
+            and is_slight(match, reach, threshold)
+            and (match.arithmetic >= 2 or not shapes)
+        )
         if not (twin or slight):
             return None
     path, helper = resemblance.path, resemblance.helper

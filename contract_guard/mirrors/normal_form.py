@@ -356,6 +356,8 @@ def folded(name: str, numbers: Sequence[int | float | None]) -> int | float | No
         return None
     if name == "neg" and len(known) == 1:
         return -known[0]
+    if name == "reciprocal" and len(known) == 1:
+        name, known = "div", [1, *known]
     if name == "lshift" and len(known) == 2:
         name, known = "mul", [known[0], _power(2, known[1])]
     elif name == "pow" and len(known) == 2:

@@ -26,6 +26,7 @@ _LONG_EVIDENCE = 15.0
 _TEXT = 12
 _LONG_TEXT = 20
 _SHADOW_COVERAGE = 0.7
+_WHOLE = 0.9
 _BRANCHES = 3  # decisions on the same names that are no accident
 _BRANCH_EVIDENCE = 6.0
 _TWIN_EVIDENCE = 25.0
@@ -79,8 +80,23 @@ def is_mirror(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     """The verdict on one resemblance with a function that the test reaches."""
     return (
         reach >= IMPORTED
-        and (has_substance(match, reach) or _is_branch_rule(match, reach))
+        and (
+            has_substance(match, reach) or _is_whole(match, reach) or _is_branch_rule(match, reach)
+        )
         and probability(match, reach) >= threshold
+    )
+
+
+def _is_whole(match: Match, reach: float) -> bool:
+    """True where all of a value is found again in a function that the test calls, whatever the
+    share of lookups and layout in it."""
+    return (
+        reach >= CALLEE
+        and match.coverage >= _WHOLE
+        and match.size >= _LONG
+        and match.computing >= 1
+        and match.score * match.coverage >= _FAR_EVIDENCE
+        and _telling_names(match) >= 1
     )
 
 
@@ -94,14 +110,14 @@ def _is_branch_rule(match: Match, reach: float) -> bool:
     )
 
 
-def is_slight(match: Match, reach: float) -> bool:
+def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     """True for a mirror of two operations or of a short text, of a function that the test calls:
     it may be meant, and is worth a note. One operation alone says too little."""
     if (
         reach < IMPORTED
         or match.coverage < _COVERAGE
         or match.substance < _SUBSTANCE * match.score
-        or probability(match, reach) < MIRROR
+        or probability(match, reach) < threshold
     ):
         return False
     evidence = match.score * match.coverage
