@@ -188,6 +188,8 @@ def _contract(number: int, block: Sequence[str]) -> Locked:
     value = ""
     if rest and rest[0].startswith("  = "):
         value = rest.pop(0).removeprefix("  = ")
+        if value != value.strip():
+            raise LockError(f"line {number + 1}: it was edited by hand (layout): {_REPAIR}")
     consumers: list[tuple[str, str]] = []
     for line in rest:
         form, _, path = line.strip().partition(" ")

@@ -46,6 +46,7 @@ def test_update_repairs_what_verify_finds(run, project: Path) -> None:
         ("# contracts.lock 9: x\n", "it has version 9"),
         ("nothing\n", "its first line is not"),
         (b"\xff\xfe", "cannot be read"),
+        ("# contracts.lock 1: x\n\na:B\n  =  3\n", "line 4: it was edited by hand (layout)"),
     ],
 )
 def test_a_lock_that_cannot_be_read(run, project: Path, text: str | bytes | None, message) -> None:
