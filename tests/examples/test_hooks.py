@@ -255,6 +255,20 @@ def test_a_push_of_what_breaks_is_blocked(project: Project, tmp_path: Path) -> N
     assert (done.code, BREAKS in done.text) == (1, True)
 
 
+def test_what_a_move_broke_is_mended(project: Project) -> None:
+    """The commit is stopped, as pre-commit does where a hook changes files, and goes through once
+    the repair is added."""
+    project.write(".pre-commit-config.yaml", local_config("contract-guard-fix", "contract-guard"))
+    project.write("gate/constants.py", "BASE = 7\n")
+    project.write("gate/tokens.py", "PAD = 8\n")
+    project.git("add", "-A")
+    done = project.commit()
+    assert (done.code, "files were modified by this hook" in done.text) == (1, True)
+    assert "from gate.tokens import PAD" in (project.root / "tests/test_pad.py").read_text()
+    project.git("add", "-A")
+    assert project.commit().code == 0
+
+
 def test_the_lock_is_brought_up_to_date(project: Project) -> None:
     project.write(".pre-commit-config.yaml", local_config("contract-guard-lock"))
     project.git("add", "-A")
