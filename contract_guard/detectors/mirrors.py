@@ -33,6 +33,8 @@ _DISCARDING = re.compile(
     re.MULTILINE,
 )
 _MANY_OPERATIONS = 8
+_REFERENCE = re.compile(r"(^|[_.])(ref|reference|naive|slow|golden|oracle|brute)(_|\d|$)")
+_WHOLE = 0.9
 
 _HELP = (
     "expect values that are known some other way (worked out by hand, another library, a "
@@ -104,6 +106,10 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         "CG302": f"`{place.qualname}` computes what `{symbol}` computes, for the expected value",
         "CG304": f"the test never calls `{symbol}`: it checks its own copy",
     }[rule]
+    if copy.is_twin:
+        what = (
+            f"`{place.qualname}` computes what `{symbol}` computes, for a kernel's expected value"
+        )
     lines = [line for _, line in match.aligned]
     related = Related(
         path=production.path,
@@ -113,21 +119,38 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         message="the same rule",
         aligned=match.aligned,
     )
-    severity: Severity = "note" if copy.is_slight else "warning"
+    severity: Severity = "note" if copy.is_slight or _is_other_reference(copy) else "warning"
     if not match.computing and all(form.endswith("match") for form in copy.forms):
         severity = "note"  # the text of an error message, with its values filled in
+    cost = "a fault in it, or a change of it, does not show here"
+    if rule == "CG304" and match.parting is None:
+        cost = f"no difference is seen yet; {cost}"
+    elif rule == "CG304" and match.parting is not None:
+        here, there = match.parting
+        severity = "error"
+        cost = f"and the copies part: line {here} here is not line {there} there"
     finding = context.finding(
         rule,
         severity,
         site,
         symbol,
-        f"{what} ({_why(copy)}): a fault in it, or a change of it, does not show here",
+        f"{what} ({_why(copy)}): {cost}",
         _HELP,
         related=(related,),
         identity=f"{place.qualname} {symbol}",
     )
     test = f"{copy.test.path}::{copy.test.qualname.replace('.', '::')}"
     return msgspec.structs.replace(finding, score=round(copy.probability, 2), test=test)
+
+
+def _is_other_reference(copy: Copy) -> bool:
+    """True for a declared reference that is written otherwise in part: what differs is checked,
+    and it is meant to stand beside a fused or blocked implementation."""
+    return (
+        copy.helper is not None
+        and copy.match.coverage < _WHOLE
+        and _REFERENCE.search(copy.helper.qualname) is not None
+    )
 
 
 def _why(copy: Copy) -> str:

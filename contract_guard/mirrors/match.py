@@ -4,54 +4,25 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contract_guard.mirrors.index import Rarity
-from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
-from contract_guard.mirrors.normal_form import Node, NormalForm, leaf_text, normal_form
+from contract_guard.mirrors.model import Const, Reference
+from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import COMPUTING
+from contract_guard.mirrors.parting import parting
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.trace import trace_function
+from contract_guard.mirrors.weights import Graphs, Weighed, leaves_of, weigh, weight_of
 
 WINDOW = 40  # lines of production that one mirror may span
 _TRIED = 6  # stretches of lines that are looked at closely
 _MOST = 60  # expected values of one test
 _LARGE = 400  # nodes of one function that are compared
-_TEXT = 12.0  # greatest weight of one text
 _REPEATED = 0.25
 _TELLING = 6  # letters of a name that is no everyday one
 COVERED = 0.4  # share of an expected value that has to match for it to take part
 MOSTLY = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """One node with its leaves and the rarity of its operation.
-
-    Leaves add nothing to `weight`, the pieces of a text excepted: each side chooses its own.
-    `place` is what copies of one expression share: operation, line, number of operands.
-    """
-
-    index: int
-    node: Node
-    leaves: frozenset[str]
-    children: tuple[int, ...]
-    weight: float
-    place: tuple[str, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Graphs:
-    """Nodes of one function or slice, by operation."""
-
-    form: NormalForm
-    nodes: Mapping[int, Weighed]
-
-    def by_operation(self) -> dict[str, list[Weighed]]:
-        found: dict[str, list[Weighed]] = {}
-        for weighed in self.nodes.values():
-            found.setdefault(weighed.node.op, []).append(weighed)
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +34,8 @@ class Match:
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
     operations that compute matched, `computing` how many in all; `substance` is the part of
     `score` that these and texts bear; `branches` is the number of conditions that decide on the
-    same name; `leaves` are the shared names.
+    same name; `leaves` are the shared names; `parting` are the lines (test, production) of the
+    first operation that differs, None where none is seen.
     """
 
     score: float
@@ -77,60 +49,7 @@ class Match:
     branches: int
     size: int
     leaves: tuple[str, ...]
-
-
-def weigh(
-    form: NormalForm, wanted: Iterable[int], rarity: Rarity, ignored: frozenset[int] = frozenset()
-) -> Graphs:
-    """The nodes `wanted` with their leaves and weights, without those `ignored`."""
-    nodes: dict[int, Weighed] = {}
-    for index in wanted:
-        if index in ignored:
-            continue
-        node = form.nodes[index]
-        names: set[str] = set()
-        constants: set[str] = set()
-        children: list[int] = []
-        for operand in node.operands:
-            if isinstance(operand, int):
-                children.append(operand)
-                names.update(form.nodes[operand].names)
-                number = form.nodes[operand].number
-                if number is not None:
-                    constants.add(leaf_text(Const(number)))
-            else:
-                (names if isinstance(operand, str) else constants).update(_leaves(node.op, operand))
-        # A text is what it says; an operation weighs the same whatever it is applied to, since
-        # names are local choices and numbers often stand for what production takes as arguments.
-        texts = constants if node.op == "format" else ()
-        weight = 0.0 if node.number is not None else _weight(node.op, texts, rarity)
-        leaves = names | constants
-        place = (node.op, node.line, len(node.operands))
-        nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)
-    return Graphs(form, nodes)
-
-
-def _leaves(op: str, operand: str | Const) -> list[str]:
-    """A leaf as fragments write it: an input by its last name, a constant by value and name."""
-    if op == "format" and isinstance(operand, Const):
-        text = operand.value
-        return [f"f:{text[:60]}"] if isinstance(text, str) and len(text) >= 4 else []
-    found = [leaf_text(operand).removeprefix("$")]
-    if isinstance(operand, Const) and operand.symbol and operand.value is not UNRESOLVED:
-        found.append(operand.symbol.rsplit(".", 1)[-1])
-    return found
-
-
-def _weight(op: str, leaves: Iterable[str], rarity: Rarity) -> float:
-    """The greatest rarity among the fragments of a node; the pieces of a text add up."""
-    found = [rarity(_fragment(op, leaf)) for leaf in leaves]
-    return min(sum(found), _TEXT) if op == "format" else max([rarity(op), *found])
-
-
-def _fragment(op: str, leaf: str) -> str:
-    if leaf.startswith("f:"):
-        return leaf
-    return f"{op}>{leaf}"
+    parting: tuple[int, int] | None = None
 
 
 class Matcher:
@@ -168,6 +87,7 @@ class Matcher:
                 if value > 0:
                     pairs.append((value, weighed, other))
         best = _summary([], 0.0)
+        best_pairs: list[_Pair] = []
         distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
         wanted = [nodes for nodes in distinct if nodes][:_MOST]
         for near in _windows(pairs):
@@ -179,19 +99,18 @@ class Matcher:
             # With what is matched in part, and without: which is the better evidence differs.
             for least in (COVERED, MOSTLY):
                 selected = frozenset[int]().union(*(n for share, n in covered if share >= least))
-                match = _summary(
-                    [chosen[n] for n in sorted(selected) if n in chosen],
-                    _total(test, selected, chosen),
-                )
+                taken = [chosen[n] for n in sorted(selected) if n in chosen]
+                match = _summary(taken, _total(test, selected, chosen))
                 if match.score * match.coverage > best.score * best.coverage:
-                    best = match
-        return best
+                    best, best_pairs = match, taken
+        found = parting(((a, b) for _, a, b in best_pairs), test, production)
+        return replace(best, parting=found)
 
     def _local(self, a: Weighed, b: Weighed, test: Graphs, production: Graphs) -> float:
         """The evidence of one pair of nodes: the rarity of what they share, scaled by how many of
         the operands agree."""
         shared = a.leaves & b.leaves
-        rarity = _weight(a.node.op, shared, self.rarity)
+        rarity = weight_of(a.node.op, shared, self.rarity)
         agreed = sum(
             _agrees(o, b, production.form) for o in a.node.operands if not isinstance(o, int)
         )
@@ -303,7 +222,7 @@ def _agrees(operand: Reference, other: Weighed, form: NormalForm) -> float:
     """How well a leaf is found among the operands of the other node: inputs by name count full,
     an input against another input or a value half (names differ between test and production)."""
     assert not isinstance(operand, int)
-    if other.leaves.intersection(_leaves(other.node.op, operand)):
+    if other.leaves.intersection(leaves_of(other.node.op, operand)):
         return 1.0
     if isinstance(operand, Const):
         return 0.0

@@ -90,6 +90,7 @@ NAMED = {
     "prod": "prod",
 }
 
+_FLATTENED = 64  # operands of one sum: `x = x + x`, again and again, doubles them
 FLAT = frozenset({"add", "mul", "and", "or", "max", "min"})
 SYMMETRIC = frozenset({"eq", "ne", "xor"})
 FLIPPED = {"gt": "lt", "ge": "le"}
@@ -290,7 +291,8 @@ class NormalForm:
         flat: list[Reference] = []
         for operand in operands:
             node = self.nodes[operand] if isinstance(operand, int) else None
-            flat += node.operands if node is not None and node.op == name else [operand]
+            joins = node is not None and node.op == name and len(node.operands) <= _FLATTENED
+            flat += node.operands if node is not None and joins else [operand]
         return flat
 
     def _untransposed(self, operands: Sequence[Reference]) -> list[Reference]:

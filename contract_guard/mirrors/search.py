@@ -8,13 +8,14 @@ from functools import cached_property, lru_cache
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
 from contract_guard.mirrors.index import CALLED, IMPORTED, Entry, Index
-from contract_guard.mirrors.match import Graphs, Match, Matcher, weigh
+from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode, all_functions
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.trace import Expectation, Trace, functions_of, run
+from contract_guard.mirrors.weights import Graphs, weigh
 
 NOMINATED = 6
 _MINIMUM = 4.0  # nomination score under which no graph is built
