@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from heapq import nlargest
 from typing import NamedTuple
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
@@ -146,14 +147,24 @@ class Index:
 
     @cached_property
     def _postings(self) -> dict[str, list[int]]:
+        """The entries that have a fragment, for those fragments that a test has and that tell."""
         limit = max(3, _POSTED * len(self.entries))
         counts = self.rarity.counts
-        postings: dict[str, list[int]] = {}
+        of_tests = {
+            fragment
+            for path in self.tests & self.files.keys()
+            for function in self.files[path].functions
+            for fragment in function.fragments
+        }
+        postings: dict[str, list[int]] = {
+            fragment: []
+            for fragment in of_tests
+            if 0 < counts.get(fragment, 0) <= limit and self.rarity(fragment)
+        }
         for number, (_, function) in enumerate(self.entries):
             if not function.kernel:
-                for fragment in function.fragments:
-                    if counts[fragment] <= limit:
-                        postings.setdefault(fragment, []).append(number)
+                for fragment in postings.keys() & function.fragments:
+                    postings[fragment].append(number)
         return postings
 
     def prepare(self) -> None:
@@ -172,11 +183,10 @@ class Index:
                 weight = self.rarity(fragment)
                 for number in posted:
                     scores[number] = scores.get(number, 0.0) + weight
-        ranked = sorted(
-            ((score * (0.4 + reach.get(n, NONE)), score, n) for n, score in scores.items()),
-            key=lambda item: (-item[0], item[2]),
-        )
-        return [Candidate(n, score, reach.get(n, NONE)) for _, score, n in ranked[:limit]]
+        near = reach.get
+        ranked = [(score * (0.4 + near(n, NONE)), -n) for n, score in scores.items()]
+        best = [-number for _, number in nlargest(limit, ranked)]
+        return [Candidate(number, scores[number], near(number, NONE)) for number in best]
 
     def reach(self, path: str, calls: Iterable[str]) -> dict[int, float]:
         """How near each production function is to a test of file `path` that makes `calls`
@@ -185,7 +195,7 @@ class Index:
         found = dict(near)
         # A function of the test file hides the one of production that has its name.
         called = set(calls) - {f.qualname for f in self.files[path].functions}
-        first: list[int] = []
+        first: set[int] = set()
         for name in called | names:
             for number in self._by_class.get(name, ()):
                 if self.entries[number].path in seeds:
@@ -193,12 +203,15 @@ class Index:
                         (".forward", ".__call__", ".__init__", ".__post_init__")
                     )
                     found[number] = CALLEE if direct and name in called else NEARBY
+                    if found[number] == CALLEE:
+                        first.add(number)
+                    else:
+                        first.discard(number)
         for name in called:
             for number in self.by_name.get(name, ()):
                 if self.entries[number].path in seeds:
                     found[number] = CALLED
-                    first.append(number)
-        first += [n for n, level in found.items() if level == CALLEE]
+                    first.add(number)
         second = self._callees(first, CALLEE, found)
         self._callees(second, NEARBY, found)
         return found
@@ -263,7 +276,7 @@ class Index:
             near.update(dict.fromkeys(self._by_path.get(seed, ()), IMPORTED))
         return near
 
-    def _callees(self, numbers: list[int], level: float, found: dict[int, float]) -> list[int]:
+    def _callees(self, numbers: Iterable[int], level: float, found: dict[int, float]) -> list[int]:
         reached: list[int] = []
         for number in numbers:
             for target in self._called_by(number):
