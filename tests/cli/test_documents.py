@@ -67,7 +67,7 @@ def test_options_that_the_documents_name_exist(build: ModuleType) -> None:
         for below in build.contexts(context):
             known |= {name for p in below.command.params for name in p.opts}
     interface = json.loads((ROOT / "tests/cli/interface.json").read_text("utf-8"))
-    known |= {*interface["pytest"]["options"], "--all-files"}
+    known |= {*interface["pytest"]["options"], "--all-files", "--from-ref"}
     documents = [
         ROOT / "README.md",
         ROOT / "docs/baseline.md",
