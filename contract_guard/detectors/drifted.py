@@ -35,8 +35,12 @@ def drifted_mirrors(
     finally:
         if enabled:
             gc.enable()
+    seen: set[tuple[str, int, str]] = set()
     for drift in found:
-        yield _finding(context, drift)
+        key = (drift.pair.test.path, drift.lines[0], drift.pair.production_qualname)
+        if key not in seen:  # one helper serves many tests
+            seen.add(key)
+            yield _finding(context, drift)
 
 
 def candidates(earlier: Context, context: Context) -> list[str]:

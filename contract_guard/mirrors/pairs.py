@@ -4,6 +4,7 @@ A fingerprint is made of the operations of the normal form: comments, layout, na
 parameters, and the order of commutative operands do not count.
 """
 
+import ast
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -22,6 +23,8 @@ from contract_guard.mirrors.weights import Graphs
 
 Drifted = Literal["production", "test"]
 _NAMES_ONLY = frozenset({"getattr", "call"})
+_CHOICES = frozenset({"where", "if"})  # join branches, of which others may have changed
+_A_COPY = 0.5  # coverage from which on a test still computes what production does
 _CONSTANT = re.compile(r"\b_*[A-Z][A-Z0-9_]{2,}\b")
 _NEARLY = 0.95  # of the evidence that a copy had, for another function to have taken its place
 
@@ -106,40 +109,78 @@ def _drift(before: Search, after: Search, known: _Known) -> Drift | None:
     )
     if test_entry is None or production_entry is None:
         return None
+    touched = _is_touched(before, after, copy.production, [production_entry.qualname])
+    test_touched = _is_touched(before, after, copy.test, _called(after, test_entry, copy.test.path))
+    if not touched and not test_touched:
+        return None
     graph = after.graph(copy.test.path, test_entry)
     if graph is None:
         return None
     production = after.production(Entry(copy.production.path, production_entry))
-    old_to_new = after.match(known.test, production)
-    new_to_old = before.match(graph, known.production)
-    lines = tuple(sorted({line for line, _ in new_to_old.aligned}))
-    there = [line for _, line in old_to_new.aligned]
-    production_changed = (
+    # Both ends are compared by the weights of the older one.
+    match = before.match(known.test, production)
+    there = [line for _, line in match.aligned]
+    turned = before.match(graph, known.production)
+    here = sorted({line for line, _ in turned.aligned})
+    if not here:
+        return None
+    production_changed = touched and (
         not there or _of_lines(production.form, there) != pair.production_fingerprint
     )
-    test_changed = not lines or _of_test(graph, lines) != pair.test_fingerprint
-    if production_changed == test_changed or not lines:
+    test_changed = test_touched and _of_test(graph, here) != pair.test_fingerprint
+    if production_changed == test_changed:
         return None
     evidence = copy.match.score * copy.match.coverage
     if production_changed:
-        now = [
+        others = [
             r
             for r in after.resemblances(copy.test.path, test_entry)
             if r.entry.function is not production_entry
         ]
-        if any(r.match.score * r.match.coverage >= _NEARLY * evidence for r in now):
+        if any(r.match.score * r.match.coverage >= _NEARLY * evidence for r in others):
             return None
     else:
-        match = after.match(graph, production)
-        if match.score * match.coverage >= _NEARLY * evidence or match.coverage < 0.5:
+        now = before.match(graph, production)
+        if now.score * now.coverage >= _NEARLY * evidence or now.coverage < _A_COPY:
             return None
+    place = function_at(after, copy.helper or copy.test) or test_entry
     span = there or [production_entry.start, production_entry.end]
     return Drift(
         pair,
         "production" if production_changed else "test",
-        lines,
+        tuple(line for line in here if place.start <= line <= place.end) or (place.start,),
         Range(copy.production.path, min(span), max(span)),
     )
+
+
+def _is_touched(before: Search, after: Search, place: Place, names: Iterable[str]) -> bool:
+    """Whether any of these functions of the place's file is written in another way than before,
+    comments and layout aside."""
+    for name in names:
+        pair: list[str] = []
+        for search in (before, after):
+            function = function_at(search, Place(place.path, name, place.start, place.end))
+            node = search.node(place.path, function) if function is not None else None
+            pair.append(ast.dump(node) if node is not None else "")
+        if pair[0] != pair[1]:
+            return True
+    return False
+
+
+def _called(search: Search, test: FunctionFragments, path: str) -> list[str]:
+    """The functions of a file that a test may reach by name, itself included."""
+    functions = search.index.files[path].functions
+    found = {test.qualname: test}
+    pending = [test]
+    while pending:
+        current = pending.pop()
+        for other in functions:
+            is_named = other.qualname.rpartition(".")[2] in current.calls
+            is_inside = other.qualname.rpartition(".")[0] == current.qualname
+            if (is_named or is_inside) and other.qualname not in found:
+                found[other.qualname] = other
+                pending.append(other)
+    return list(found)
 
 
 def _predicate_pair(predicate: PredicateCopy) -> MirrorPair:
@@ -207,36 +248,35 @@ def _of_test(graph: TestGraph, lines: Iterable[int]) -> str:
 
 
 def _of_lines(form: NormalForm, lines: Iterable[int]) -> str:
-    """The fingerprint of what a function does from the first to the last of `lines`, without
+    """The fingerprint of what a function does on these lines and takes from elsewhere, without
     calls of which nothing is used."""
-    lines = list(lines)
+    lines = set(lines)
     used = {o for node in form.nodes for o in node.operands if isinstance(o, int)}
     return _fingerprint(
         form,
         {
             index
             for index, node in enumerate(form.nodes)
-            if min(lines) <= node.line <= max(lines) and (index in used or node.op in COMPUTING)
+            if node.line in lines and (index in used or node.op in COMPUTING)
         },
     )
 
 
 def _fingerprint(form: NormalForm, nodes: Collection[int]) -> str:
-    return _hash(_signature(form, index, nodes) for index in nodes)
+    return _hash(_signature(form, index) for index in nodes if form.nodes[index].op not in _CHOICES)
 
 
-def _signature(form: NormalForm, index: int, nodes: Collection[int]) -> str:
-    """An operation with its constants and those operations below it that are of `nodes` too."""
+def _signature(form: NormalForm, index: int) -> str:
+    """An operation with its constants and the operations below it."""
     node = form.nodes[index]
     if node.op in _NAMES_ONLY:
         return node.op
-    parts = sorted(_part(form, operand, nodes) for operand in node.operands)
-    return f"{node.op}({','.join(parts)})"
+    return f"{node.op}({','.join(sorted(_part(form, operand) for operand in node.operands))})"
 
 
-def _part(form: NormalForm, operand: Reference, nodes: Collection[int]) -> str:
+def _part(form: NormalForm, operand: Reference) -> str:
     if isinstance(operand, int):
-        return form.nodes[operand].op if operand in nodes else "$"
+        return "_" if form.nodes[operand].op in _CHOICES else form.nodes[operand].op
     return leaf_text(operand) if isinstance(operand, Const) else "$"
 
 

@@ -219,6 +219,10 @@ class Search:
 
     def _closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
+    def node(self, path: str, function: FunctionFragments) -> FunctionNode | None:
+        """The syntax of a function."""
+        return self._open(path).every.get((function.start, function.qualname.rsplit(".", 1)[-1]))
+
         functions = self.index.files[path].functions
         owner = test.qualname.rpartition(".")[0]
         fragments: set[str] = set()
