@@ -177,7 +177,13 @@ def command(
         config, merge = read_config(place), not no_merge
         changes = diffed.changes
         anchors = of_diff(place, config, base, head, diffed.findings, changes, merge=merge)
-    write(_rendered(diffed, format, screen, seconds, anchors), output_file)
+    sources: dict[str, tuple[str, ...]] = {}
+    if format == "html" and not (head is not None and is_release(base) and is_release(head)):
+        from contract_guard.project.lines import lines_at
+        from contract_guard.report.listing import shown_paths
+
+        sources = lines_at(place, diffed.new, shown_paths(diffed.findings))
+    write(_rendered(diffed, format, screen, seconds, anchors, sources), output_file)
     if output_file is not None and not quiet:
         from contract_guard.report.changes import verdict
 
@@ -199,6 +205,7 @@ def _rendered(
     screen: Screen,
     seconds: float,
     anchors: dict[Finding, Anchor],
+    sources: dict[str, tuple[str, ...]],
 ) -> str:
     from contract_guard.report.changes import render_json, render_text, verdict
 
@@ -225,7 +232,7 @@ def _rendered(
             cache=Cache(),
         ),
         closing="",
-        sources={},
+        sources=sources,
         rules=load_rules(),
         verdict=verdict(_drift(diffed, seconds)),
         anchors=anchors,

@@ -219,3 +219,12 @@ def test_changes_that_all_consumers_followed_are_named(run, repository: Path) ->
     assert done.out.splitlines()[1] == (
         f"renamed, with all consumers: {named} and 2 more (--format json)"
     )
+
+
+@pytest.mark.usefixtures("project")
+def test_the_page_shows_the_lines_of_the_newer_side(run) -> None:
+    done = run("diff", "before", "removal", "--format", "html", "--exit-zero")
+    assert done.code == 0
+    assert (
+        'from gate.constants import <mark class="error">IMAGE_PAD_ID</mark>, IMAGE_SENTINEL_BASE_ID'
+    ) in done.out
