@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from contract_guard.detectors.base import Context, Site
 from contract_guard.detectors.constants import production_modules
-from contract_guard.facts.fold import NotFoldable
+from contract_guard.facts.fold import NotFoldable, fold
 from contract_guard.facts.literals import is_distinctive_int
 from contract_guard.facts.model import Input, ModuleFacts, Span
 from contract_guard.findings import Finding, Related
@@ -113,7 +113,7 @@ def _drawn(registry: Registry, path: str, inputs: Sequence[Input]) -> _Drawn:
     for each in inputs:
         for text in each.texts:
             try:
-                value = registry.evaluate(path, text)
+                value = _evaluated(registry, path, text)
             except NotFoldable:
                 names.update(part.rpartition(".")[2] for part in _words(text))
                 is_open = is_open or (each.is_list and not text[:1].isdigit())
@@ -125,6 +125,24 @@ def _drawn(registry: Registry, path: str, inputs: Sequence[Input]) -> _Drawn:
                 if type(item) is int:
                     values.setdefault(item, each)
     return _Drawn(values, ranges, frozenset(names), is_open)
+
+
+def _evaluated(registry: Registry, path: str, text: str) -> object:
+    """The value of an expression in a test, names that only a function imports included. Raises
+    NotFoldable."""
+    try:
+        return registry.evaluate(path, text)
+    except NotFoldable:
+        facts = registry.tree.files[path]
+        assert isinstance(facts, ModuleFacts)
+        inner = {imp.bound: imp for imp in facts.imports if imp.name is not None and imp.scope > 0}
+
+    def lookup(name: str) -> object:
+        if name not in inner:
+            return registry.evaluate(path, name)
+        return registry.value_of(registry.resolve_import(path, inner[name]).symbol)
+
+    return fold(text, lookup)
 
 
 def _words(text: str) -> list[str]:
