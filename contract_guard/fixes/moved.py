@@ -13,6 +13,7 @@ from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
 from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import (
     Successor,
+    has_twin,
     import_place,
     module_successor,
     must_exist,
@@ -229,6 +230,8 @@ def _home(
         module = moved.symbol + asked[len(gone) :]
         found = knowledge.registry.resolve_symbol(f"{module}:{imp.name}")
         if found.status == "exists":
+            if has_twin(knowledge, f"{asked}:{imp.name}", gone=True):
+                raise CannotFix(f"two modules had the same `{imp.name}`, and both are gone")
             return Successor(f"{module}:{imp.name}", moved.safety)
     found = successor(knowledge, f"{asked}:{imp.name}")
     if found is None:

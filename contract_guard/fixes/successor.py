@@ -1,6 +1,7 @@
 """What took the place of a name that is gone, and from where others import it."""
 
 from collections import Counter
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from contract_guard.facts.model import Binding
@@ -9,6 +10,9 @@ from contract_guard.fixes.model import CannotFix, Knowledge, Safety
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change
 from contract_guard.registry.successors import homes, single_home, single_module
+
+# How much less alike a name may be and still be taken for the one that was meant.
+_RIVAL = 0.2
 
 
 class Successor(NamedTuple):
@@ -33,7 +37,12 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
         new = change.replacement
         if new == symbol or knowledge.registry.resolve_symbol(new).status != "exists":
             return None
-        return Successor(new, _safety(knowledge, change, new))
+        if change.kind == "moved" and has_twin(knowledge, symbol, gone=True):
+            return None
+        safety = _safety(knowledge, change, new)
+        if safety == "unsafe" and _has_rival(knowledge, symbol, new):
+            return None
+        return Successor(new, safety)
     behind = knowledge.old.producer(symbol) if knowledge.old is not None else None
     if behind is None:
         home = single_home(knowledge.registry, symbol) if change is None else None
@@ -49,9 +58,9 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
 
 def _same_code(knowledge: Knowledge, symbol: str) -> Successor | None:
     """The one other definition of the name that has the code of the one that went; or, unsafe, its
-    value."""
+    value. None where it had a twin before: which of them took its place, nobody can say."""
     before = _binding(knowledge.old, symbol)
-    if before is None:
+    if before is None or has_twin(knowledge, symbol):
         return None
     found: list[Successor] = []
     for home in homes(knowledge.registry, symbol):
@@ -86,6 +95,43 @@ def _safety(knowledge: Knowledge, change: Change, new: str) -> Safety:
         return "safe"
     same = before.body == after.body if before.body else before.value == after.value
     return "safe" if same and before.value != "None" else "unsafe"
+
+
+def has_twin(knowledge: Knowledge, symbol: str, *, gone: bool = False) -> bool:
+    """Whether another definition of the name had the same code at the older revision; with `gone`,
+    one that went as well."""
+    before = _binding(knowledge.old, symbol)
+    if before is None or not before.body or knowledge.old is None:
+        return False
+    for home in homes(knowledge.old, symbol):
+        twin = _binding(knowledge.old, home)
+        is_same = twin is not None and twin.body == before.body
+        if is_same and not (gone and knowledge.registry.producer(home)):
+            return True
+    return False
+
+
+def _has_rival(knowledge: Knowledge, symbol: str, new: str) -> bool:
+    """Whether another new definition of the same owner is called much like the one that went."""
+    owner, _, name = symbol.partition(":")
+    new_owner, _, new_name = new.partition(":")
+    if owner != new_owner or "." in name or "." in new_name or knowledge.old is None:
+        return False
+    chosen = _binding(knowledge.registry, new)
+    best = _alike(name, new_name)
+    return any(
+        other not in (name, new_name)
+        and chosen is not None
+        and bindings[-1].kind == chosen.kind
+        and _binding(knowledge.old, f"{owner}:{other}") is None
+        and _alike(name, other) >= best - _RIVAL
+        for module in knowledge.registry.modules.named(owner)
+        for other, bindings in module.bindings.items()
+    )
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
 def _binding(registry: Registry | None, symbol: str) -> Binding | None:

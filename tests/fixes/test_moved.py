@@ -294,3 +294,21 @@ def test_a_list_that_did_not_fit_comes_together(fix: Fix) -> None:
     # It did fit, so that the project spreads its lists by its own choice.
     after = fix(files).files["tests/test_a.py"]
     assert after == "from pkg.a import (\n    X,\n)\nfrom pkg.b import make_gate\n"
+
+
+def test_two_new_names_are_alike(fix: Fix) -> None:
+    test = "from pkg.a import valid_tactics\nvalid_tactics(1)\n"
+    base = {**BASE, "pkg/a.py": "def valid_tactics(n):\n    return n\n", "tests/test_a.py": test}
+    new = "def {}_valid_tactics(n):\n    return n + {}\n"
+    now = {"pkg/a.py": new.format("rubin", 1) + new.format("blackwell", 2)}
+    assert fix(now, base=base, unsafe=True).mended.files == {}
+    alone = {"pkg/a.py": new.format("rubin", 1)}
+    assert fix(alone, base=base, unsafe=True).rules == ["CG101"]
+
+
+def test_code_that_stood_twice_tells_nothing(fix: Fix) -> None:
+    code = "def stage_inputs(x):\n    return [x]\n"
+    test = "from pkg.a import stage_inputs\nstage_inputs(1)\n"
+    base = {"pkg/__init__.py": "", "pkg/a.py": code, "pkg/b.py": code, "tests/test_a.py": test}
+    now = {"pkg/a.py": "X = 1\n", "pkg/b.py": "", "pkg/c.py": code}
+    assert fix(now, base=base, unsafe=True).mended.files == {}
