@@ -41,6 +41,9 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _CLASS_ATTRIBUTES = frozenset(dir(type)) | frozenset(dir(object)) | {"__dict__", "__annotations__"}
 _KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 
+# Methods by which a metaclass decides what its classes have.
+_MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__"})
+
 
 Importing = Literal["", "modules-first", "attributes-first"]
 """Whether submodules on a dotted way are loaded, and whether an attribute of that name wins:
@@ -175,8 +178,8 @@ class Members:
             for decorator in facts.unread_decorators
         ):
             return "dynamic-class"
-        metaclass = (facts.metaclass or "type").rpartition(".")[2]
-        if metaclass not in _KNOWN_METACLASSES:
+        metaclass = "type" if facts.metaclass is None else facts.metaclass
+        if not self._is_plain_metaclass(target.module, metaclass, name, frozenset()):
             return "dynamic-class"
         # What a plain class only declares, it does not have; a decorator may make it a slot.
         declared = bool(facts.decorators) and any(b.name == name for b in facts.members)
@@ -195,6 +198,29 @@ class Members:
             return False
         return chain.depth == decorator.count(".") + 1 and all(
             _is_keeping(target, name) for target in chain.found.targets
+        )
+
+    def _is_plain_metaclass(
+        self, module: Module, dotted: str, name: str, seen: frozenset[int]
+    ) -> bool:
+        """Whether a metaclass gives its classes no attribute `name`, and makes none by itself."""
+        if dotted.rpartition(".")[2] in _KNOWN_METACLASSES:
+            return True
+        chain = self.resolve(module, dotted) if dotted else None
+        if chain is None or chain.depth != dotted.count(".") + 1:
+            return False
+        found = [classes for target in chain.found.targets for classes in self.classes(target)]
+        return bool(found) and all(
+            id(facts) not in seen
+            and facts.metaclass is None
+            and not (facts.dynamic or facts.unread_decorators)
+            and _MAKING.isdisjoint(names := {member.name for member in facts.members})
+            and name not in names
+            and all(
+                self._is_plain_metaclass(target.module, base, name, seen | {id(facts)})
+                for base in facts.bases
+            )
+            for target, facts in found
         )
 
     def _inherited(

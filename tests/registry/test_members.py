@@ -25,6 +25,11 @@ SOURCES = {
     "@mark\nclass Marked: ...\n@unread\nclass Unread: ...\n"
     "class Computed:\n    def fill(self, name):\n        setattr(self, name, 1)\n"
     "class Filled:\n    def fill(self, name):\n        setattr(type(self), name, 1)\n"
+    "class Calls(type):\n    served = 1\n    def __call__(cls): ...\n"
+    "class Makes(Calls):\n    def __new__(cls, *args): ...\n"
+    "class Called(metaclass=Calls): ...\nclass Made(metaclass=Makes): ...\n"
+    "class Below(Called): ...\nclass Round(Round2): ...\nclass Round2(Round): ...\n"
+    "class Turned(metaclass=Round): ...\n"
     "Old = Child\nSelf = Self\nPing = Pong\nPong = Ping\n",
     "lib/marks.py": "def mark(cls):\n    cls.marked = 1\n    return cls\n"
     "def unread(cls):\n    return change(cls)\n",
@@ -42,6 +47,11 @@ SOURCES = {
         ("lib.kinds.Child.gone", "missing", "lib.kinds:Child.gone"),
         ("lib.kinds.Child.x", "missing", "lib.kinds:Child.x"),
         ("lib.kinds.Marked.gone", "missing", "lib.kinds:Marked.gone"),
+        ("lib.kinds.Called.gone", "missing", "lib.kinds:Called.gone"),
+        ("lib.kinds.Below.gone", "missing", "lib.kinds:Below.gone"),
+        ("lib.kinds.Called.served", "unknown", "dynamic-class"),
+        ("lib.kinds.Made.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Turned.gone", "unknown", "dynamic-class"),
         ("lib.kinds.Marked.marked", "unknown", "dynamic-class"),
         ("lib.kinds.Unread.gone", "unknown", "dynamic-class"),
         ("lib.kinds.Computed.gone", "missing", "lib.kinds:Computed.gone"),
