@@ -1,7 +1,7 @@
 """Mirror pairs: a copy and what it copies, each with a fingerprint, and which of them changed.
 
-A fingerprint is made of the operations of the normal form: comments, layout, names of locals and
-parameters, and the order of commutative operands do not count.
+A fingerprint is made of the operations of the normal form: comments, layout, names of locals, and
+the order of commutative operands do not count; in production neither do names of parameters.
 """
 
 import ast
@@ -244,7 +244,7 @@ def _of_test(graph: TestGraph, lines: Iterable[int]) -> str:
         kept = group & graph.graphs.nodes.keys()
         if any(graph.form.nodes[node].line in wanted for node in kept):
             nodes |= kept
-    return _fingerprint(graph.form, nodes)
+    return _hash(graph.form.nodes[node].digest for node in nodes)
 
 
 def _of_lines(form: NormalForm, lines: Iterable[int]) -> str:
