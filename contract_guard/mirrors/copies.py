@@ -16,6 +16,7 @@ from contract_guard.mirrors.verdict import (
     MIRROR,
     is_mirror,
     is_shadow,
+    is_short,
     is_slight,
     is_twin,
     probability,
@@ -105,16 +106,16 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     if shadow:
         if not is_shadow(match):
             return None
-    elif not is_mirror(match, reach, threshold):
-        twin = resemblance.of_kernel and reach < IMPORTED and is_twin(match)
-        shapes = all(form.endswith(" shape") for form in resemblance.forms)
-        slight = (
-            not twin
-            and is_slight(match, reach, threshold)
-            and (match.arithmetic >= 2 or not shapes)
-        )
-        if not (twin or slight):
+    elif is_mirror(match, reach, threshold):
+        slight = is_short(match)
+    elif resemblance.of_kernel and reach < IMPORTED and is_twin(match):
+        twin = True
+    elif is_slight(match, reach, threshold):
+        slight = True
+        if match.arithmetic < 2 and all(form.endswith(" shape") for form in resemblance.forms):
             return None
+    else:
+        return None
     path, helper = resemblance.path, resemblance.helper
     return Copy(
         _place(path, resemblance.test),

@@ -105,6 +105,7 @@ class Search:
             return _Opened(parse(path))
 
         self._open = opened
+        self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -121,12 +122,15 @@ class Search:
         """Upper-case names that production compares with, and the entries that do; short functions
         first: a helper that gives the mask alone is the one to name."""
         entries = self.index.entries
+        names: dict[str, str] = {}
+        for fragment in self.index.rarity.counts:
+            operation, _, leaf = fragment.partition(">")
+            if leaf.isupper() and len(leaf) > 2 and operation in _COMPARING:
+                names[fragment] = leaf
         found: dict[str, list[int]] = {}
         for number, (_, function) in enumerate(entries):
-            for fragment in function.fragments:
-                operation, _, leaf = fragment.partition(">")
-                if leaf.isupper() and len(leaf) > 2 and operation in _COMPARING:
-                    found.setdefault(leaf, []).append(number)
+            for leaf in {names[f] for f in names.keys() & function.fragments}:
+                found.setdefault(leaf, []).append(number)
         for numbers in found.values():
             numbers.sort(key=lambda n: entries[n].function.end - entries[n].function.start)
         return found
@@ -158,6 +162,9 @@ class Search:
         found: list[Resemblance] = []
         for candidate in candidates:
             entry = self.index.entries[candidate.entry]
+            far = graph.calls_production and candidate.reach < IMPORTED
+            if far and not self.index.imports_kernel(path):
+                continue  # neither a mirror, nor a shadow copy, nor a kernel's twin
             if graph.has_library_function(entry.function.qualname.rsplit(".", 1)[-1]):
                 continue
             match = self._matcher.match(graph.graphs, self.production(entry), groups)
@@ -212,6 +219,10 @@ class Search:
         node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
         return self._matcher.production(path, opened.tree, node, function.qualname)
 
+    def node(self, path: str, function: FunctionFragments) -> FunctionNode | None:
+        """The syntax of a function."""
+        return self._open(path).every.get((function.start, function.qualname.rsplit(".", 1)[-1]))
+
     def match(self, test: TestGraph, production: Graphs) -> Match:
         """How much of what a test computes stands in a production function."""
         groups = [nodes for _, nodes in test.groups]
@@ -219,10 +230,6 @@ class Search:
 
     def _closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
-    def node(self, path: str, function: FunctionFragments) -> FunctionNode | None:
-        """The syntax of a function."""
-        return self._open(path).every.get((function.start, function.qualname.rsplit(".", 1)[-1]))
-
         functions = self.index.files[path].functions
         owner = test.qualname.rpartition(".")[0]
         fragments: set[str] = set()
@@ -252,6 +259,12 @@ class Search:
 
     def graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
         """What a test computes, None if it compares nothing but literals."""
+        key = (path, test.start, test.qualname)
+        if self._last is None or self._last[0] != key:
+            self._last = (key, self._graph(path, test))
+        return self._last[1]
+
+    def _graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
         opened = self._open(path)
         found = opened.outer.get((test.start, test.qualname))
         if found is None:

@@ -27,6 +27,7 @@ _TEXT = 12
 _LONG_TEXT = 20
 _SHADOW_COVERAGE = 0.7
 _WHOLE = 0.9
+_COMPOSITE = frozenset({"round_up", "round_down", "softplus", "silu"})  # several in one
 _BRANCHES = 3  # decisions on the same names that are no accident
 _BRANCH_EVIDENCE = 6.0
 _TWIN_EVIDENCE = 25.0
@@ -107,6 +108,16 @@ def _is_branch_rule(match: Match, reach: float) -> bool:
         and match.branches >= _BRANCHES
         and match.coverage >= _SHADOW_COVERAGE
         and match.score * match.coverage >= _BRANCH_EVIDENCE
+    )
+
+
+def is_short(match: Match) -> bool:
+    """True for a mirror of no more than two operations that are not rare: a note."""
+    return (
+        1 <= match.computing <= 2
+        and _COMPOSITE.isdisjoint(match.operations)
+        and match.text == 0
+        and match.score * match.coverage < _FAR_EVIDENCE
     )
 
 
