@@ -111,6 +111,8 @@ class Matcher:
         the operands agree."""
         shared = a.leaves & b.leaves
         rarity = weight_of(a.node.op, shared, self.rarity)
+        if not rarity:
+            return 0.0
         agreed = sum(
             _agrees(o, b, production.form) for o in a.node.operands if not isinstance(o, int)
         )
