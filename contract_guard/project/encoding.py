@@ -33,19 +33,18 @@ def decode(data: bytes) -> ModuleFacts | Unreadable:
     """Raises msgspec.DecodeError for bytes that `encode` did not make."""
     kind, body = data[:1], memoryview(data)[1:]
     if kind == _FACTS:
-        return _shared(_decode_facts(body))
+        return _decode_facts(body)
     if kind == _UNREADABLE:
         return _decode_unreadable(body)
     raise msgspec.DecodeError(f"unknown kind {kind!r}")
 
 
-def _shared(facts: ModuleFacts) -> ModuleFacts:
-    """The same facts, where words that most files have are one object for all of them."""
+def share_words(facts: ModuleFacts) -> None:
+    """Make words that most files have one object for all of them: a sixth of the memory."""
     force_setattr(facts, "loaded_names", frozenset(map(intern, facts.loaded_names)))
     for function in facts.fragments.functions:
         force_setattr(function, "fragments", tuple(map(intern, function.fragments)))
         force_setattr(function, "calls", frozenset(map(intern, function.calls)))
-    return facts
 
 
 def decode_result(data: bytes | None, kind: type[Kept]) -> Kept | None:

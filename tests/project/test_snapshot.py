@@ -293,3 +293,10 @@ def test_the_same_for_any_number_of_jobs(write: Write, monkeypatch: pytest.Monke
     assert [list(snapshot.tree.files) for snapshot in snapshots] == [
         sorted(snapshots[0].tree.files)
     ] * 3
+
+
+def test_many_files_give_the_same_facts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write(TREE)
+    few = load(root, Config()).tree
+    monkeypatch.setattr(gather, "_MANY_FILES", 0)
+    assert load(root, Config()).tree == few
