@@ -100,7 +100,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.
         config.pluginmanager.register(ContractTests(config, items), "contract_guard_tests")
 
 
-def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] | None:
+def pytest_report_teststatus(
+    report: pytest.TestReport | pytest.CollectReport,
+) -> tuple[str, str, Any] | None:
     if report.skipped and is_unverified(report):
         return "unverified", "u", ("UNVERIFIED", {"yellow": True})
     return None

@@ -17,5 +17,6 @@ def holds_contract(item: pytest.Item) -> bool:
     )
 
 
-def is_unverified(report: pytest.TestReport) -> bool:
-    return (PROPERTY, "unverified") in report.user_properties
+def is_unverified(report: pytest.TestReport | pytest.CollectReport) -> bool:
+    """A report on collection, as of a module that skips itself, is of no test."""
+    return (PROPERTY, "unverified") in getattr(report, "user_properties", ())

@@ -164,3 +164,8 @@ def test_misuse_of_the_option(run: Run) -> None:
     result = run("--contract-guard-require", "gpu")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--contract-guard-require: 'gpu' is no hardware*"])
+
+
+def test_a_module_that_skips_itself(run: Run, pytester: pytest.Pytester) -> None:
+    skipping = 'import pytest\npytest.skip("no device", allow_module_level=True)\n'
+    run(str(pytester.makepyfile(skipping))).assert_outcomes(skipped=1)
