@@ -39,12 +39,17 @@ def decode(data: bytes) -> ModuleFacts | Unreadable:
     raise msgspec.DecodeError(f"unknown kind {kind!r}")
 
 
-def share_words(facts: ModuleFacts) -> None:
-    """Make words that most files have one object for all of them: a sixth of the memory."""
+def decode_sharing(data: bytes) -> ModuleFacts | Unreadable:
+    """As `decode`; words that many files have are one object for all of them, which takes a sixth
+    less memory and half as much time again."""
+    facts = decode(data)
+    if isinstance(facts, Unreadable):
+        return facts
     force_setattr(facts, "loaded_names", frozenset(map(intern, facts.loaded_names)))
     for function in facts.fragments.functions:
         force_setattr(function, "fragments", tuple(map(intern, function.fragments)))
         force_setattr(function, "calls", frozenset(map(intern, function.calls)))
+    return facts
 
 
 def decode_result(data: bytes | None, kind: type[Kept]) -> Kept | None:

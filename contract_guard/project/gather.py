@@ -26,6 +26,8 @@ LARGEST_FILE = MAX_BYTES
 # How much is read before the cache is asked for it, and how much is kept in one transaction.
 _READ_FILES = 500
 _KEEP_FILES = 500
+# From so many files on, memory is worth the time that sharing takes.
+_MANY_FILES = 2_000
 
 
 @dataclass(slots=True)
@@ -48,9 +50,11 @@ def gather(
     files: Sequence[FoundFile],
     cache: Cache,
     jobs: int,
-    decode: encoding.Decode = encoding.decode,
+    decode: encoding.Decode | None = None,
 ) -> Gathered:
     """The facts of `files`, and what is new of them into the cache. Paths come out sorted."""
+    if decode is None:
+        decode = encoding.decode_sharing if len(files) > _MANY_FILES else encoding.decode
     gatherer = _Gatherer(root, cache, decode)
     with pool.paused_gc():
         missed = gatherer.take_unchanged(files)
