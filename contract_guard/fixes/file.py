@@ -76,9 +76,17 @@ class File:
 
     def block(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements among which `node` stands."""
-        parent = self.names.parents[node]
-        for field in ("body", "orelse", "finalbody"):
-            found: object = getattr(parent, field, None)
-            if isinstance(found, list) and node in found:
-                return found  # pyright: ignore[reportUnknownVariableType]
-        return [node]
+        return self._blocks[node]
+
+    @cached_property
+    def _blocks(self) -> dict[ast.stmt, list[ast.stmt]]:
+        found: dict[ast.stmt, list[ast.stmt]] = {}
+        stack: list[ast.AST] = [self.tree]
+        while stack:
+            node = stack.pop()
+            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                inner: list[ast.AST] = getattr(node, name, None) or []
+                statements = [each for each in inner if isinstance(each, ast.stmt)]
+                found |= dict.fromkeys(statements, statements)
+                stack += inner
+        return found
