@@ -22,6 +22,7 @@ from contract_guard.cli.statistics import statistics_text
 from contract_guard.findings import SEVERITIES, Severity
 from contract_guard.project.check import check, closing, source_lines, summary
 from contract_guard.project.config import find_root, read_config
+from contract_guard.project.places import repository_prefix
 from contract_guard.project.rules import load_rules
 from contract_guard.report import Format, Report, Screen, render
 from contract_guard.report.listing import last_lines, listed, shown_paths
@@ -159,6 +160,7 @@ def command(
         closing=closing(checked, paths),
         sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
+        prefix=repository_prefix(place),
         anchors=news.anchors(checked.findings, left_out, format, place, config, jobs, cache),
     )
     write(render(report, format, screen), output_file)

@@ -20,7 +20,7 @@ from contract_guard.cli.progress import progress
 from contract_guard.findings import Finding
 from contract_guard.project.config import find_root, read_config
 from contract_guard.project.diff import Diffed, diff, diff_releases
-from contract_guard.project.places import is_release
+from contract_guard.project.places import is_release, repository_prefix
 from contract_guard.report import Anchor, Cache, Format, Report, Screen, Summary, render
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def command(
         from contract_guard.report.listing import shown_paths
 
         sources = lines_at(place, diffed.new, shown_paths(diffed.findings))
-    write(_rendered(diffed, format, screen, seconds, anchors, sources), output_file)
+    prefix = repository_prefix(place)
+    write(_rendered(diffed, format, screen, seconds, anchors, sources, prefix), output_file)
     if output_file is not None and not quiet:
         from contract_guard.report.changes import verdict
 
@@ -206,6 +207,7 @@ def _rendered(
     seconds: float,
     anchors: dict[Finding, Anchor],
     sources: dict[str, tuple[str, ...]],
+    prefix: str,
 ) -> str:
     from contract_guard.report.changes import render_json, render_text, verdict
 
@@ -236,6 +238,7 @@ def _rendered(
         rules=load_rules(),
         verdict=verdict(_drift(diffed, seconds)),
         anchors=anchors,
+        prefix=prefix,
     )
     if format == "github":
         write_step_summary(report, screen)

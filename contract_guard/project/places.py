@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from contract_guard.errors import UserError
+from contract_guard.project.git_index import find_git_directory
 
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
@@ -62,6 +63,14 @@ def select_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
         relative = place.relative_to(real_root).as_posix()
         selected.add("" if relative == "." else relative)
     return tuple(sorted(selected)) or ("",)
+
+
+def repository_prefix(root: Path) -> str:
+    """Where the root lies in its git repository, "sub/dir/", "" at the top and outside of one:
+    code hosts take paths from the top."""
+    found = find_git_directory(root.resolve())
+    place = root.resolve().relative_to(found[0]).as_posix() if found is not None else "."
+    return "" if place == "." else f"{place}/"
 
 
 def is_below(path: str, place: str) -> bool:

@@ -60,7 +60,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` holds the lines of files of which lines are shown, for formats that show them.
     `rules` are the rules by id, for their names and what they say of themselves. `anchors` are
-    places in a change that stand for those of findings on lines that did not change.
+    places in a change that stand for those of findings on lines that did not change. `prefix` comes
+    before each path in formats that a code host reads: it knows paths from the repository's top.
     """
 
     findings: tuple[Finding, ...]
@@ -68,6 +69,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     closing: str
     sources: Mapping[str, tuple[str, ...]]
     rules: Mapping[str, Rule]
+    prefix: str = ""
     anchors: Mapping[Finding, Anchor] = msgspec.field(default_factory=dict[Finding, Anchor])
     verdict: str = ""
 

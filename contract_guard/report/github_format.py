@@ -31,7 +31,7 @@ def render(report: Report, screen: Screen) -> str:
 def _annotation(finding: Finding, report: Report) -> str:
     name = f"{finding.rule} {report.rules[finding.rule].name}"
     properties = {
-        "file": finding.path,
+        "file": report.prefix + finding.path,
         "line": str(finding.line),
         "endLine": str(finding.end_line),
         "title": f"{name}: {cost(finding)}" if cost(finding) else name,

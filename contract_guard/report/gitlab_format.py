@@ -25,7 +25,7 @@ def render(report: Report, screen: Screen) -> str:
                 "fingerprint": f"{finding.fingerprint}-{copy}" if copy else finding.fingerprint,
                 "severity": _SEVERITIES[finding.severity],
                 "location": {
-                    "path": finding.path,
+                    "path": report.prefix + finding.path,
                     "lines": {"begin": finding.line, "end": finding.end_line},
                 },
             }

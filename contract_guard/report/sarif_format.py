@@ -32,7 +32,7 @@ def render(report: Report, screen: Screen) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(f, positions, report.anchors.get(f)) for f in kept],
+        "results": [_result(f, positions, report.anchors.get(f), report.prefix) for f in kept],
         "properties": {"leftOut": len(findings) - len(kept)},
     }
     return encode({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -57,16 +57,20 @@ def _problem(severity: Severity) -> str:
 
 
 def _result(
-    finding: Finding, positions: dict[str, int], anchor: Anchor | None
+    finding: Finding, positions: dict[str, int], anchor: Anchor | None, prefix: str
 ) -> dict[str, object]:
     text = f"{finding.message}\n{finding.help}".strip()
     related = finding.related
     if anchor is None:
         location = _location(
-            finding.path, finding.line, finding.column, finding.end_line, finding.end_column
+            prefix + finding.path,
+            finding.line,
+            finding.column,
+            finding.end_line,
+            finding.end_column,
         )
     else:
-        location = _location(anchor.path, anchor.line, 1, anchor.line, anchor.end_column)
+        location = _location(prefix + anchor.path, anchor.line, 1, anchor.line, anchor.end_column)
         place = f"{finding.path}:{finding.line}"
         text = f"{place}: {text}"
         here = Related(finding.path, finding.line, finding.end_line, "", "what no longer fits")
@@ -77,7 +81,7 @@ def _result(
         "level": _LEVELS[finding.severity],
         "message": {"text": _message(text)},
         "locations": [{"physicalLocation": location}],
-        "relatedLocations": [_related(place, index) for index, place in enumerate(related)],
+        "relatedLocations": [_related(place, n, prefix) for n, place in enumerate(related)],
         "partialFingerprints": {"contractGuard/v1": finding.fingerprint},
         "properties": {
             "symbol": finding.symbol,
@@ -102,11 +106,11 @@ def _location(
     }
 
 
-def _related(related: Related, index: int) -> dict[str, object]:
+def _related(related: Related, index: int, prefix: str) -> dict[str, object]:
     return {
         "id": index,
         "physicalLocation": {
-            "artifactLocation": _artifact(related.path),
+            "artifactLocation": _artifact(prefix + related.path),
             "region": {"startLine": related.line, "endLine": related.end_line},
         },
         "message": {

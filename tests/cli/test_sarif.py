@@ -126,3 +126,23 @@ def test_anchors_are_added_lines(repository, old: list[str], new: list[str]) -> 
         anchor = file.nearest(line)
         assert anchor is None or anchor == Anchor("f", anchor.line, 2)
         assert anchor is None or anchor.line in added
+
+
+@pytest.mark.parametrize("command", [("check",), ("diff", "HEAD")], ids=["check", "diff"])
+def test_paths_are_told_from_the_top_of_the_repository(
+    run, project: Path, git, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """Of a project below it, as code hosts ask."""
+    for name in ("pyproject.toml", "gate", "tests"):
+        (project / "sub").mkdir(exist_ok=True)
+        git("mv", name, f"sub/{name}")
+    git("commit", "-qm", "two")
+    monkeypatch.chdir(project / "sub")
+    (project / "sub" / "gate" / "constants.py").write_text("BASE = 7\nPAD_ID = 8\n")
+    path = "sub/tests/test_pad.py"
+    found = {place(r) for r in results(run(*command, "--format", "sarif").out)}
+    assert {uri.partition("/")[0] for uri, _ in found} == {"sub"}
+    assert f"file={path}," in run(*command, "--format", "github").out
+    entries = json.loads(run(*command, "--format", "gitlab").out)
+    assert path in {entry["location"]["path"] for entry in entries}
+    assert "\ntests/test_pad.py:1" in "\n" + run("check", "--format", "concise").out
