@@ -16,7 +16,7 @@ from contract_guard.project.build_hints import hint_sources, read_build_hints
 from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
-from contract_guard.project.encoding import Decode, decode
+from contract_guard.project.encoding import Decode
 from contract_guard.project.gather import gather, read_file
 from contract_guard.project.places import checked_root, is_below, select_paths
 from contract_guard.project.pool import default_jobs
@@ -87,7 +87,7 @@ def load(
     jobs: int | None = None,
     cache_dir: Path | None = None,
     found: Found | None = None,
-    decode: Decode = decode,
+    decode: Decode | None = None,
 ) -> Snapshot:
     """Read the project at `root`.
 
