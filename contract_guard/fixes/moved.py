@@ -13,8 +13,8 @@ from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
 from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import (
     Successor,
-    has_twin,
     import_place,
+    is_doubtful,
     module_successor,
     must_exist,
     successor,
@@ -230,8 +230,8 @@ def _home(
         module = moved.symbol + asked[len(gone) :]
         found = knowledge.registry.resolve_symbol(f"{module}:{imp.name}")
         if found.status == "exists":
-            if has_twin(knowledge, f"{asked}:{imp.name}", gone=True):
-                raise CannotFix(f"two modules had the same `{imp.name}`, and both are gone")
+            if is_doubtful(knowledge, f"{asked}:{imp.name}", f"{module}:{imp.name}"):
+                raise CannotFix(f"`{imp.name}` may have gone to one of several modules")
             return Successor(f"{module}:{imp.name}", moved.safety)
     found = successor(knowledge, f"{asked}:{imp.name}")
     if found is None:

@@ -37,7 +37,7 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
         new = change.replacement
         if new == symbol or knowledge.registry.resolve_symbol(new).status != "exists":
             return None
-        if change.kind == "moved" and has_twin(knowledge, symbol, gone=True):
+        if change.kind == "moved" and is_doubtful(knowledge, symbol, new):
             return None
         safety = _safety(knowledge, change, new)
         if safety == "unsafe" and _has_rival(knowledge, symbol, new):
@@ -95,6 +95,23 @@ def _safety(knowledge: Knowledge, change: Change, new: str) -> Safety:
         return "safe"
     same = before.body == after.body if before.body else before.value == after.value
     return "safe" if same and before.value != "None" else "unsafe"
+
+
+def is_doubtful(knowledge: Knowledge, symbol: str, new: str) -> bool:
+    """Whether a definition may have moved elsewhere than to `new`: another one of the name came
+    with the change that has its code as much as `new` does, or another one with its code went."""
+    if has_twin(knowledge, symbol, gone=True):
+        return True
+    before, chosen = _binding(knowledge.old, symbol), _binding(knowledge.registry, new)
+    if before is None or chosen is None or knowledge.old is None:
+        return False
+    for home in homes(knowledge.registry, symbol):
+        other = _binding(knowledge.registry, home)
+        if home == new or other is None or _binding(knowledge.old, home) is not None:
+            continue
+        if chosen.body != before.body or other.body == before.body:
+            return True
+    return False
 
 
 def has_twin(knowledge: Knowledge, symbol: str, *, gone: bool = False) -> bool:

@@ -312,3 +312,13 @@ def test_code_that_stood_twice_tells_nothing(fix: Fix) -> None:
     base = {"pkg/__init__.py": "", "pkg/a.py": code, "pkg/b.py": code, "tests/test_a.py": test}
     now = {"pkg/a.py": "X = 1\n", "pkg/b.py": "", "pkg/c.py": code}
     assert fix(now, base=base, unsafe=True).mended.files == {}
+
+
+def test_code_that_came_twice_tells_nothing(fix: Fix) -> None:
+    code = "def stage_inputs(x):\n    return [x]\n"
+    test = "from pkg.a import stage_inputs\nstage_inputs(1)\n"
+    base = {"pkg/__init__.py": "", "pkg/a.py": code, "tests/test_a.py": test}
+    now = {"pkg/a.py": "X = 1\n", "pkg/b.py": code, "pkg/c.py": code}
+    assert fix(now, base=base, unsafe=True).mended.files == {}
+    now["pkg/c.py"] = code.replace("[x]", "(x, 1)")
+    assert fix(now, base=base).files["tests/test_a.py"].startswith("from pkg.b import")
