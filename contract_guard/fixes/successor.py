@@ -69,7 +69,8 @@ def _same_code(knowledge: Knowledge, symbol: str) -> Successor | None:
             continue
         if before.body and before.body == after.body:
             found.append(Successor(home, "safe"))
-        elif not before.body and before.value == after.value and before.value not in (None, "None"):
+        is_new = _binding(knowledge.old, home) is None
+        if not before.body and is_new and before.value == after.value not in (None, "None"):
             found.append(Successor(home, "unsafe"))
     return found[0] if len(found) == 1 else None
 
