@@ -50,6 +50,23 @@ def test_the_hook_blocks_a_commit_that_breaks_a_test(tmp_path: Path) -> None:
     assert "28 tests are lost" in done.stderr
 
 
+def test_the_plugin_explains_a_collection_failure(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="unverified: torch is not installed")
+    done = run(tmp_path, "plugin.sh")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("pytest ends with exit code 2.\n")
+    said, _, explained = done.stdout.partition(" contract guard: why collection failed ")
+    assert "cannot import name 'IMAGE_PAD_ID' from 'gate.constants'" in said
+    lines = explained.splitlines()[1:6]
+    assert lines[0] == "gate.constants:IMAGE_PAD_ID is not there"
+    assert re.fullmatch(r"  removed by [0-9a-f]{10} 2026-03-02 Remove IMAGE_PAD_ID", lines[1])
+    assert lines[2:5] == [
+        "  it stood at gate/constants.py:9, was 129279",
+        "  fails at 1 place:",
+        "    tests/test_gate.py:6: collection error, 28 tests lost",
+    ]
+
+
 @pytest.fixture(scope="module")
 def step(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the CI step leaves."""
