@@ -22,12 +22,16 @@ _LARGEST = 4096  # values that a rule may accept
 
 class _Drawn(NamedTuple):
     """The integers that one test file writes down; `open_names` stand in expressions of which the
-    value cannot be told, `is_open` where that may be any value."""
+    value cannot be told, `open_lists` are the integers of lists that hold others as well."""
 
     values: dict[int, Input]
     ranges: list[range]
     open_names: frozenset[str]
-    is_open: bool
+    open_lists: tuple[frozenset[int], ...]
+
+    def may_hit(self, accepted: frozenset[int], names: set[str]) -> bool:
+        """Whether values that cannot be told may be among those accepted."""
+        return bool(names & self.open_names) or any(accepted & known for known in self.open_lists)
 
     def hits(self, accepted: frozenset[int]) -> frozenset[int]:
         hit = accepted & self.values.keys()
@@ -58,7 +62,7 @@ def narrowed_inputs(context: Context) -> Iterable[Finding]:
         rule = rules[number]
         accepted = _members(rule.accepts)
         names = {symbol.rpartition(":")[2].rpartition(".")[2] for symbol in rule.constants}
-        if any(drawn[path].is_open or names & drawn[path].open_names for path in files):
+        if any(drawn[path].may_hit(accepted, names) for path in files):
             continue
         hit = frozenset[int]().union(*(drawn[path].hits(accepted) for path in files))
         if not hit or hit == accepted:
@@ -109,22 +113,26 @@ def _drawn(registry: Registry, path: str, inputs: Sequence[Input]) -> _Drawn:
     values: dict[int, Input] = {}
     ranges: list[range] = []
     names: set[str] = set()
-    is_open = False
+    open_lists: list[frozenset[int]] = []
     for each in inputs:
+        known: set[int] = set()
+        is_open = False
         for text in each.texts:
             try:
                 value = _evaluated(registry, path, text)
             except NotFoldable:
                 names.update(part.rpartition(".")[2] for part in _words(text))
-                is_open = is_open or (each.is_list and not text[:1].isdigit())
+                is_open = True
                 continue
             items = cast("list[object]", value) if isinstance(value, list | tuple) else [value]
             if isinstance(value, range):
                 ranges.append(value)
-            for item in items:
-                if type(item) is int:
-                    values.setdefault(item, each)
-    return _Drawn(values, ranges, frozenset(names), is_open)
+            known.update(item for item in items if type(item) is int)
+        for item in known:
+            values.setdefault(item, each)
+        if is_open and each.is_list:
+            open_lists.append(frozenset(known))
+    return _Drawn(values, ranges, frozenset(names), tuple(open_lists))
 
 
 def _evaluated(registry: Registry, path: str, text: str) -> object:
