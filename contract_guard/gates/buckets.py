@@ -31,6 +31,7 @@ TIES = "order under ties"
 ORDER = "order of the experts"
 GROUPS = "groups"
 NUMBER = "number of experts"
+CAPACITY = "capacity"
 NOT_FINITE = "NaN or infinity"
 LINEAR = "linear"
 SCALING = "scaling"
@@ -92,7 +93,7 @@ def _labels(trial: Trial, rows: "Tensor", neutral_id: int | None) -> list[str]:
         if masked[place] and parts & {"choice", "order"}:
             label = MASK
         elif "count" in parts:
-            label = NUMBER
+            label = NUMBER if trial.gate.spec.output.capacity is None else CAPACITY
         elif by_table[place] and "choice" in parts:
             label = TABLE if trial.gate.spec.selection.kind == "hash" else PADDING
         elif "finite" in parts:

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from contract_guard.gates.bounds import Bounds, bounds, logit_error
+from contract_guard.gates.capacity import wrongly_dropped
 from contract_guard.gates.model import Gate, GateInputs, GateOutput, OracleOutput
 from contract_guard.gates.oracle import oracle
+from contract_guard.gates.spec import GateSpec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -88,6 +90,8 @@ def judge(gate: Gate, inputs: GateInputs, output: GateOutput, tolerance: float =
     """The oracle's view of the gate's output: what its choice is worth, and the error bounds, times
     `tolerance`."""
     spec, parameters = gate.spec, gate.parameters
+    # What a token's choice is worth; whether there was room for it is another question.
+    spec = replace(spec, output=replace(spec.output, capacity=None))
     ids = _chosen_ids(gate, output)
     if output.logits is None or spec.linear.kind == "none":
         given = inputs.hidden if inputs.logits is None else inputs.logits
@@ -141,6 +145,8 @@ def compare(
 
     key = _keys(truth.choice, spec.selection.nan)
     competing = _competing(spec.experts, spec.special.shared, chosen.device)
+    untold = _untold(spec, truth, output)
+    competing = competing & ~untold
     lowest_kept = torch.where(chosen & competing, key + bound.choice, torch.inf).amin(-1)
     highest_lost = torch.where(~chosen & competing, key - bound.choice, -torch.inf).amax(-1)
     misplaced = lowest_kept < highest_lost
@@ -151,10 +157,14 @@ def compare(
 
     wanted = spec.top_k + spec.special.shared
     count = chosen.sum(-1)
-    if spec.output.capacity is not None or not spec.selection.distinct:
+    if spec.output.capacity is not None:
+        lost = (key, bound.choice, bound.overflow, chosen, wanted, spec.output.capacity)
+        count_bad = (count > wanted) | wrongly_dropped(*lost)
+    elif not spec.selection.distinct:
         count_bad = count > wanted
     else:
         count_bad = (count != wanted) & ~truth.fixed
+        count_bad &= ~(untold.any(-1) & (count == wanted - 1))
     # Which of a row of NaN were chosen cannot be read off dense weights.
     told = torch.ones_like(misplaced)
     if output.ids is None:
@@ -166,7 +176,8 @@ def compare(
         ties_bad = _later_of_equals(truth, key, chosen, competing) & ~truth.fixed
     order_bad = torch.zeros_like(choice_bad)
     if spec.selection.sorted and output.ids is not None and spec.special.shared == 0:
-        order_bad = _unsorted(key, bound.choice, output.ids) & ~truth.fixed & ~misplaced
+        places = bound.choice.masked_fill(untold, torch.inf)
+        order_bad = _unsorted(key, places, output.ids) & ~truth.fixed & ~misplaced
 
     weights = output.dense.double()
     expected = torch.where(chosen, truth.dense, 0.0)
@@ -176,11 +187,13 @@ def compare(
     unsettled = misplaced | (spec.score.function == "sparsemixer")
     readable = ~(choice_bad | count_bad | inner & unsettled)
     same_kind = (weights.isnan() == expected.isnan()) & (weights.isinf() == expected.isinf())
-    finite_bad = torch.where(told, (~same_kind).any(-1), ~weights.isnan().any(-1)) & readable
+    without_nan = ~weights.isnan().any(-1)
+    if spec.output.capacity is not None:
+        without_nan &= chosen.any(-1)
+    finite_bad = torch.where(told, (~same_kind).any(-1), without_nan) & readable
     off = (weights - expected).abs() > bound.weights
     weights_bad = (off & weights.isfinite() & expected.isfinite()).any(-1) & readable
-    if spec.output.capacity is None:
-        weights_bad |= ((weights != 0) & ~chosen).any(-1)
+    weights_bad |= ((weights != 0) & ~chosen).any(-1)
 
     wrong = torch.stack(
         [
@@ -196,7 +209,7 @@ def compare(
     # Where the spec's own dtypes are too narrow for the numbers, only the form is promised.
     promised = torch.arange(len(PARTS), device=wrong.device) == PARTS.index("count")
     wrong &= ~bound.overflow | promised[:, None]
-    excused = (strictly | bound.overflow) & ~truth.fixed & ~wrong.any(0)
+    excused = (strictly | bound.overflow | untold.any(-1)) & ~truth.fixed & ~wrong.any(0)
     return Comparison(wrong, excused, bound.overflow, judgement)
 
 
@@ -239,11 +252,9 @@ def _competing(experts: int, shared: int, device: torch.device) -> "Tensor":
     return torch.arange(experts, device=device) < experts - shared
 
 
-def _chosen_ids(gate: Gate, output: GateOutput) -> "Tensor | None":
-    """The gate's choices as ids [T, K], in no order; None where experts may be dropped after."""
+def _chosen_ids(gate: Gate, output: GateOutput) -> "Tensor":
+    """The gate's choices as ids [T, K], in no order; any for a token that was dropped."""
     spec = gate.spec
-    if spec.output.capacity is not None:
-        return None
     routed = output.chosen[:, : spec.experts - spec.special.shared]
     return routed.float().topk(spec.top_k, dim=-1, sorted=False).indices
 
@@ -251,6 +262,17 @@ def _chosen_ids(gate: Gate, output: GateOutput) -> "Tensor | None":
 def _keys(choice: "Tensor", nan: str) -> "Tensor":
     key = choice.clamp(-_INFINITE, _INFINITE)
     return key.nan_to_num(nan=_NAN_GREATEST if nan == "greatest" else _NAN_LEAST)
+
+
+def _untold(spec: GateSpec, truth: OracleOutput, output: GateOutput) -> "Tensor":
+    """Columns [T, E] of which a gate does not say whether they were chosen: id 0 with weight 0
+    stands for the skip column, and for expert 0 where its weight rounds to 0."""
+    untold = torch.zeros_like(output.chosen)
+    if spec.special.skip:
+        least = torch.finfo(getattr(torch, spec.output_dtype)).smallest_normal
+        either = output.chosen[:, -1] & ~output.chosen[:, 0] & (truth.scores[:, 0] <= 2 * least)
+        untold[:, 0] = untold[:, -1] = either
+    return untold
 
 
 def _strictly_misplaced(key: "Tensor", chosen: "Tensor", competing: "Tensor") -> "Tensor":

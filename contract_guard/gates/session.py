@@ -95,7 +95,9 @@ class Session:
         self._end = self._started + settings.search_seconds
         self._seen: dict[str, int] = {}
         self._failing: dict[str, int] = {}
+        # Properties that say nothing, with the reason, and on which shape each was asked.
         self._silent: dict[str, str] = {}
+        self._mute: set[tuple[str, str]] = set()
 
     def explore(self, replay: tuple[Case, ...] = (), only_replay: bool = False) -> None:
         """Runs the cases given, those that every run has, and a search until the rows are met or
@@ -235,10 +237,11 @@ class Session:
         if trial.tokens < 2:
             return []
         needed, rows = self._settings.property_rows, self._settings.rows
+        shape = shape_key(trial.case.shape)
         waiting = [
             name
             for name in self._bench.properties
-            if name not in self._silent
+            if (name, shape) not in self._mute
             and name not in self._broken
             and self._seen.get(name, 0) < needed
         ]
@@ -254,15 +257,19 @@ class Session:
             settle(self._settings.device)
             return rows
         except NotApplicable as error:
-            self._silent[name] = f"n/a: {error}"
+            self._say_nothing(name, trial.case, f"n/a: {error}")
         except Unverified as error:
             if is_alive(self._settings.device):
-                self._silent[name] = f"unverified: {error}"
+                self._say_nothing(name, trial.case, f"unverified: {error}")
             else:
                 self._break(name, str(error), trial.case)
         except Exception as error:  # noqa: BLE001 - whatever a gate raises is a verdict on the gate
             self._break(name, _reason(error, trial.case), trial.case)
         return None
+
+    def _say_nothing(self, name: str, case: Case, reason: str) -> None:
+        self._silent[name] = reason
+        self._mute.add((name, shape_key(case.shape)))
 
     def _break(self, name: str, reason: str, case: Case) -> None:
         self._broken[name] = (reason, case)

@@ -20,7 +20,8 @@ MAX_COMBINATIONS = 4096
 
 def shapes(adapter: GateAdapter, device: str, limit: int, seed: int = 0) -> tuple[GateShape, ...]:
     """At most `limit` shapes that together hold every value of every axis of the domain, as far as
-    `limit` allows, K = E included where it is valid. The smallest comes first."""
+    `limit` allows, K = E included where it is valid. The smallest comes first, with the first value
+    of each option."""
     domain = adapter.domain
     pairs = [
         (experts, top_k)
@@ -31,9 +32,10 @@ def shapes(adapter: GateAdapter, device: str, limit: int, seed: int = 0) -> tupl
     option_names = sorted(adapter.options)
     axes: list[tuple[object, ...]] = [tuple(pairs), domain.hidden, domain.dtypes]
     axes += [adapter.options[name] for name in option_names]
-    smallest = tuple(min(axis, key=_size) for axis in axes if axis)
-    if len(smallest) < len(axes):
+    if not all(axes):
         return ()
+    plain = [axis[0] for axis in axes[3:]]
+    smallest = (*(min(axis, key=_size) for axis in axes[:3]), *plain)
     chosen = [smallest]
     covered = set(_features(smallest))
     candidates = _combinations(axes, random.Random(seed))
@@ -47,7 +49,7 @@ def shapes(adapter: GateAdapter, device: str, limit: int, seed: int = 0) -> tupl
 
 
 def _size(value: object) -> tuple[int, ...]:
-    """Plain before special: the first value of an axis that is no number stays first."""
+    """Numbers by size; the first of what is no number stays first."""
     if isinstance(value, tuple):
         return tuple(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
     return (value,) if isinstance(value, int) else (0,)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from contract_guard.gates import tensors
+from contract_guard.gates.adapters.reading import read_output
 from contract_guard.gates.bounds import bounds, logit_error
 from contract_guard.gates.case import ROW_KINDS, Case
 from contract_guard.gates.compare import GateFault, compare
@@ -15,6 +16,7 @@ from contract_guard.gates.spec import (
     Correction,
     GateSpec,
     Linear,
+    Output,
     Renormalization,
     Score,
     Selection,
@@ -142,6 +144,55 @@ def test_a_padded_token_must_get_nothing():
 def test_what_is_no_routing_is_a_fault_of_the_gate(output, message):
     with pytest.raises(GateFault, match=message):
         compare(logits_gate(softmax_spec(), output), GateInputs(logits=torch.zeros(1, 4)), output)
+
+
+CROWDED = [[3.0, 0.0], [2.0, 0.0], [0.0, 2.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("logits", "kept", "wrong"),
+    [
+        (CROWDED, [0, 0, 1, None], []),
+        (CROWDED, [0, 0, 1, 0], [3]),
+        (CROWDED, [0, None, 1, None], [1]),
+        (CROWDED, [0, 0, None, None], [2]),
+        # Either of the two may have chosen expert 0 first: what follows is not told.
+        ([[1.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [0, 0, None], []),
+        ([[1.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [1, 0, 0], []),
+        ([[1.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [1, None, 0], [1]),
+    ],
+)
+def test_an_expert_takes_as_many_tokens_as_it_has_room_for(logits, kept, wrong):
+    scores = torch.tensor(logits).softmax(-1)
+    chosen = torch.tensor([[kept_id == e for e in (0, 1)] for kept_id in kept])
+    output = GateOutput(torch.where(chosen, scores, 0.0), chosen)
+    spec = GateSpec(
+        2, ("logits",), Linear("none"), Score("softmax"), Selection(1, "argmax"),
+        output=Output("one-hot", capacity=2),
+    )  # fmt: skip
+    inputs = GateInputs(logits=torch.tensor(logits))
+    result = compare(logits_gate(spec, output), inputs, output)
+    assert result.bad.nonzero()[:, 0].tolist() == wrong
+    assert all(result.parts(row) == ("count",) for row in wrong)
+
+
+def test_id_0_with_weight_0_may_be_an_expert_or_none():
+    """Expert 0 is chosen by its bias, and its softmax is below float32: what a gate that skips
+    would hand out too."""
+    logits = torch.tensor([[-200.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    spec = GateSpec(
+        3, ("logits",), Linear("none"), Score("softmax"), Selection(1),
+        correction=Correction("scores"), special=Special(skip=True),
+        output=Output(order=("ids", "weights")),
+    )  # fmt: skip
+    weights = torch.zeros(2, 1)
+    output = read_output(spec, 2, (weights.int(), weights), None)
+    gate = dataclasses.replace(
+        logits_gate(spec, output), parameters={"bias": torch.tensor([8.0, 0.0, 0.0])}
+    )
+    result = compare(gate, GateInputs(logits=logits), output)
+    assert result.bad.tolist() == [False, True]
+    assert result.excused.tolist() == [True, False]
 
 
 def linear_spec(compute="float32", accumulate="float32", out="float32") -> GateSpec:

@@ -43,6 +43,7 @@ _OPTIONS: dict[str, tuple[object, ...]] = {
     "normalize_router_prob_before_dropping": (False, True),
     "router_bias": (False, True),
     "zero_expert_num": (0, 4),
+    "expert_capacity": (UNLIMITED, 3, 64),
     "n_shared_experts": (1, 2),
     "routed_scaling_factor": (1.0, 2.5),
     "router_scaling_factor": (1.0, 2.5),
