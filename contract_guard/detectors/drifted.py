@@ -1,16 +1,20 @@
 """CG310 drifted mirror: one side of a known mirror pair changed, the other did not."""
 
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from contract_guard.detectors.base import Context, Site
 from contract_guard.detectors.mirrors import search_of
 from contract_guard.facts.model import FunctionFragments, ModuleFacts, Span
 from contract_guard.findings import Finding, Related
-from contract_guard.mirrors.copies import copies_in
+from contract_guard.mirrors.copies import copies_of_test
+from contract_guard.mirrors.index import Entry
 from contract_guard.mirrors.operations import COMPUTING
-from contract_guard.mirrors.pairs import Drift, drifts
+from contract_guard.mirrors.pairs import Drift, drifts, reached
+from contract_guard.mirrors.search import Search, may_have_substance
 from contract_guard.registry.contents import changed_paths
+from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change
 
 MOST_FILES = 40  # test files that are looked at for one change
@@ -22,16 +26,14 @@ def drifted_mirrors(
     context: Context, earlier: Context, changes: Sequence[Change]
 ) -> Iterable[Finding]:
     """CG310: pairs of which one side alone is another than in `earlier`."""
-    paths = candidates(earlier, context)
+    changed = changed_functions(earlier.registry, context.registry)
+    paths = candidates(earlier, changed)
     if not paths:
         return
     enabled = gc.isenabled()
     gc.disable()
     try:
-        before, after = search_of(earlier), search_of(context)
-        found = [
-            drift for path in paths for drift in drifts(before, after, copies_in(before, path))
-        ]
+        found = list(_drifts(search_of(earlier), search_of(context), paths, changed))
     finally:
         if enabled:
             gc.enable()
@@ -43,32 +45,78 @@ def drifted_mirrors(
             yield _finding(context, drift)
 
 
-def candidates(earlier: Context, context: Context) -> list[str]:
-    """Test files of `earlier` that may hold a side of a pair that changed: the files that changed,
-    and those that share enough with a function of production that did; at most `MOST_FILES`."""
-    old, new = earlier.registry, context.registry
-    layout = old.layout
-    changed = changed_paths(old.tree, new.tree)
-    wanted: dict[str, float] = {}
-    functions: list[FunctionFragments] = []
-    for path in changed:
+class Changed(NamedTuple):
+    """The functions of the older end that do something else now, by path."""
+
+    tests: Mapping[str, Sequence[FunctionFragments]]
+    production: Mapping[str, Sequence[FunctionFragments]]
+
+    def names(self, path: str) -> set[str]:
+        functions = (*self.tests.get(path, ()), *self.production.get(path, ()))
+        return {function.qualname for function in functions}
+
+
+def changed_functions(old: Registry, new: Registry) -> Changed:
+    tests: dict[str, list[FunctionFragments]] = {}
+    production: dict[str, list[FunctionFragments]] = {}
+    for path in changed_paths(old.tree, new.tree):
         before, after = old.tree.files.get(path), new.tree.files.get(path)
         if not isinstance(before, ModuleFacts) or not isinstance(after, ModuleFacts):
             continue
         altered = _altered(before, after)
-        if altered and layout.is_test_module(path):
-            wanted[path] = float("inf")
-        elif not layout.is_test(path):
-            functions += altered
-    sharing = _sharing(functions)
+        if altered and old.layout.is_test_module(path):
+            tests[path] = altered
+        elif altered and not old.layout.is_test(path):
+            production[path] = altered
+    return Changed(tests, production)
+
+
+def candidates(earlier: Context, changed: Changed) -> list[str]:
+    """Test files of `earlier` that may hold a side of a pair that changed: the files that changed,
+    and those that share enough with a function of production that did; at most `MOST_FILES`."""
+    old = earlier.registry
+    wanted: dict[str, float] = dict.fromkeys(changed.tests, float("inf"))
+    sharing = _sharing([f for functions in changed.production.values() for f in functions])
     if sharing:
         for path, facts in old.facts():
-            if layout.is_test_module(path) and path not in wanted:
-                score = max((sharing(f) for f in [facts]), default=0.0)
+            if old.layout.is_test_module(path) and path not in wanted:
+                score = sharing(facts)
                 if score:
                     wanted[path] = score
     ranked = sorted(wanted, key=lambda path: (-wanted[path], path))
     return sorted(ranked[:MOST_FILES])
+
+
+def _drifts(
+    before: Search, after: Search, paths: Iterable[str], changed: Changed
+) -> Iterator[Drift]:
+    """A pair drifts where its test, or what that calls in its file, changed, or else its function
+    of production: other tests need not be looked at, and most are told by fragments alone."""
+    names = {path: changed.names(path) for path in (*changed.tests, *changed.production)}
+    functions = [f for each in changed.production.values() for f in each]
+
+    def is_changed(entry: Entry) -> bool:
+        return entry.function.qualname in names.get(entry.path, ())
+
+    for path in paths:
+        here = names.get(path, set[str]())
+        for test in before.tests_of(path):
+            if not here.isdisjoint(reached(before, test, path)):
+                yield from drifts(before, after, copies_of_test(before, path, test))
+            elif _may_copy(before, path, test, functions):
+                yield from drifts(before, after, copies_of_test(before, path, test, is_changed))
+
+
+def _may_copy(
+    search: Search, path: str, test: FunctionFragments, functions: Sequence[FunctionFragments]
+) -> bool:
+    fragments, _, asserts = search.closure(path, test)
+    named = {f for f in fragments if _is_named(f)}
+    return any(
+        not named.isdisjoint(function.fragments)
+        or (asserts and may_have_substance(fragments, function))
+        for function in functions
+    )
 
 
 def _altered(before: ModuleFacts, after: ModuleFacts) -> list[FunctionFragments]:
@@ -130,9 +178,13 @@ def _sharing(functions: Sequence[FunctionFragments]) -> Callable[[ModuleFacts], 
 
 
 def _tells(fragment: str) -> bool:
+    return fragment.startswith("f:") or _is_named(fragment) or _is_computing(fragment)
+
+
+def _is_named(fragment: str) -> bool:
+    """Whether it compares with a constant."""
     operation, _, leaf = fragment.partition(">")
-    named = operation in _COMPARING and leaf.isupper() and len(leaf) > 2
-    return fragment.startswith("f:") or named or _is_computing(fragment)
+    return operation in _COMPARING and leaf.isupper() and len(leaf) > 2
 
 
 def _is_computing(fragment: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
-from contract_guard.mirrors.index import IMPORTED, NEARBY
+from contract_guard.mirrors.index import IMPORTED, NEARBY, Entry
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.search import Resemblance, Search, TestGraph
@@ -87,14 +87,30 @@ look at; gives what each of these copies, in their order."""
 
 def copies_in(search: Search, path: str) -> FileCopies:
     """What the tests of file `path` copy, in the order of the tests."""
-    copies: list[Copy] = []
-    predicates: list[PredicateCopy] = []
-    for test in search.tests_of(path):
-        found = [copy for r in search.resemblances(path, test) if (copy := copy_of(r)) is not None]
-        if found:
-            copies.append(max(found, key=lambda copy: (not copy.is_slight, copy.probability)))
-        predicates += _predicates(search, path, test)
-    return FileCopies(tuple(copies), tuple(predicates))
+    found = [copies_of_test(search, path, test) for test in search.tests_of(path)]
+    return FileCopies(
+        tuple(copy for each in found for copy in each.copies),
+        tuple(predicate for each in found for predicate in each.predicates),
+    )
+
+
+def copies_of_test(
+    search: Search,
+    path: str,
+    test: FunctionFragments,
+    is_wanted: Callable[[Entry], bool] = lambda _: True,
+) -> FileCopies:
+    """What one test of file `path` copies: nothing, where it can copy no function of production
+    that is wanted."""
+    entries = search.index.entries
+    candidates = search.candidates(path, test)
+    if not any(is_wanted(entries[candidate.entry]) for candidate in candidates):
+        candidates = []
+    resemblances = search.resemblances(path, test, candidates)
+    found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
+    best = max(found, key=lambda copy: (not copy.is_slight, copy.probability), default=None)
+    predicates = _predicates(search, path, test, is_wanted)
+    return FileCopies((best,) if best is not None else (), tuple(predicates))
 
 
 def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
@@ -134,10 +150,13 @@ def _place(path: str, function: FunctionFragments) -> Place:
     return Place(path, function.qualname, function.start, function.end)
 
 
-def _predicates(search: Search, path: str, test: FunctionFragments) -> Iterator[PredicateCopy]:
+def _predicates(
+    search: Search, path: str, test: FunctionFragments, is_wanted: Callable[[Entry], bool]
+) -> Iterator[PredicateCopy]:
     """Masks over a production constant that production has a function for."""
-    constants = search.compared_constants
-    if constants.keys().isdisjoint(fragment.partition(">")[2] for fragment in test.fragments):
+    constants, entries = search.compared_constants, search.index.entries
+    compared = constants.keys() & {fragment.partition(">")[2] for fragment in test.fragments}
+    if not any(is_wanted(entries[number]) for name in compared for number in constants[name]):
         return
     graph = search.graph(path, test)
     if graph is None:
@@ -147,7 +166,7 @@ def _predicates(search: Search, path: str, test: FunctionFragments) -> Iterator[
         if predicate.node not in masked:
             continue
         wanted = {n for name in predicate.names for n in constants.get(name, ())}
-        for entry in (search.index.entries[number] for number in sorted(wanted)):
+        for entry in (entries[number] for number in sorted(wanted)):
             same = named_predicates(search.production(entry).form, predicate.names)
             theirs = max(
                 same, key=lambda p: (p.shape == predicate.shape, len(p.names)), default=None

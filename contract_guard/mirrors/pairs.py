@@ -110,7 +110,7 @@ def _drift(before: Search, after: Search, known: _Known) -> Drift | None:
     if test_entry is None or production_entry is None:
         return None
     touched = _is_touched(before, after, copy.production, [production_entry.qualname])
-    test_touched = _is_touched(before, after, copy.test, _called(after, test_entry, copy.test.path))
+    test_touched = _is_touched(before, after, copy.test, reached(after, test_entry, copy.test.path))
     if not touched and not test_touched:
         return None
     graph = after.graph(copy.test.path, test_entry)
@@ -167,9 +167,9 @@ def _is_touched(before: Search, after: Search, place: Place, names: Iterable[str
     return False
 
 
-def _called(search: Search, test: FunctionFragments, path: str) -> list[str]:
+def reached(search: Search, test: FunctionFragments, path: str) -> list[str]:
     """The functions of a file that a test may reach by name, itself included."""
-    functions = search.index.files[path].functions
+    functions = search.files[path].functions
     found = {test.qualname: test}
     pending = [test]
     while pending:
@@ -231,7 +231,7 @@ def _predicate_drift(after: Search, predicate: PredicateCopy) -> Drift | None:
 def function_at(search: Search, place: Place) -> FunctionFragments | None:
     """The function of that name in the file, the one nearest to the place where there are
     several; None where there is none."""
-    file = search.index.files.get(place.path)
+    file = search.files.get(place.path)
     found = [f for f in (file.functions if file else ()) if f.qualname == place.qualname]
     return min(found, key=lambda f: abs(f.start - place.start), default=None)
 

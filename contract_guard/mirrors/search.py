@@ -1,13 +1,13 @@
 """The search for mirrors: nominate by fragments, compare as graphs, one test at a time."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
-from contract_guard.mirrors.index import CALLED, IMPORTED, Entry, Index
+from contract_guard.mirrors.index import CALLED, IMPORTED, Candidate, Entry, Index
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
@@ -95,7 +95,8 @@ class Search:
         tests: frozenset[str],
         parse: Callable[[str], ast.Module],
     ) -> None:
-        self.index = Index(files, tests)
+        self.files = files
+        self._tests = tests
         self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
@@ -106,6 +107,10 @@ class Search:
 
         self._open = opened
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
+
+    @cached_property
+    def index(self) -> Index:
+        return Index(self.files, self._tests)
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -136,23 +141,30 @@ class Search:
         return found
 
     def tests_of(self, path: str) -> Iterator[FunctionFragments]:
-        for function in self.index.files[path].functions:
+        for function in self.files[path].functions:
             if function.qualname.rsplit(".", 1)[-1].startswith("test"):
                 yield function
 
-    def resemblances(self, path: str, test: FunctionFragments) -> list[Resemblance]:
-        """What one test resembles, the best first."""
-        fragments, calls, asserts = self._closure(path, test)
+    def candidates(self, path: str, test: FunctionFragments) -> list[Candidate]:
+        """The production functions that one test may resemble, told by fragments alone."""
+        fragments, calls, asserts = self.closure(path, test)
         if not asserts:
             return []
         reach = self.index.reach(path, calls)
-        candidates = [
+        return [
             c
             for rank, c in enumerate(self.index.nominate(fragments, reach, 4 * NOMINATED))
             if (rank < NOMINATED or c.reach >= CALLED)
             and c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
-            and _may_have_substance(fragments, self.index.entries[c.entry].function)
+            and may_have_substance(fragments, self.index.entries[c.entry].function)
         ]
+
+    def resemblances(
+        self, path: str, test: FunctionFragments, candidates: Sequence[Candidate] | None = None
+    ) -> list[Resemblance]:
+        """What one test resembles, the best first, of its `candidates` where they are known."""
+        if candidates is None:
+            candidates = self.candidates(path, test)
         if not candidates:
             return []
         graph = self.graph(path, test)
@@ -208,7 +220,7 @@ class Search:
         """The innermost function of a file that holds most of these lines."""
         around = [
             (sum(f.start <= line <= f.end for line in lines), f.start - f.end, f)
-            for f in self.index.files[path].functions
+            for f in self.files[path].functions
         ]
         best = max(around, key=lambda item: item[:2], default=None)
         return best[2] if best is not None and best[0] else None
@@ -228,9 +240,9 @@ class Search:
         groups = [nodes for _, nodes in test.groups]
         return self._matcher.match(test.graphs, production, groups)
 
-    def _closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
+    def closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
-        functions = self.index.files[path].functions
+        functions = self.files[path].functions
         owner = test.qualname.rpartition(".")[0]
         fragments: set[str] = set()
         calls: set[str] = set()
@@ -369,7 +381,7 @@ def _is_production_data(root: Reference, graph: Graph) -> bool:
     return found
 
 
-def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
+def may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
     """False where the verdict is bound to be no: too few operations that compute are shared, and
     too few decisions."""
     shared = branches = 0
