@@ -233,8 +233,10 @@ def calibration(
 def fit(
     rows: list[Row], steps: int = 4000, rate: float = 0.3, decay: float = 0.02
 ) -> tuple[list[float], float]:
-    """Logistic regression on the best resemblance of each test, weights not below 0."""
-    examples = [(row.best, float(row.is_mirror)) for row in rows if row.best is not None]
+    """Logistic regression on the best resemblance of each test, weights not below 0. A test that
+    resembles nothing has no signals, and says how likely a mirror is without any."""
+    none = (0.0,) * len(WEIGHTS)
+    examples = [(row.best or none, float(row.is_mirror)) for row in rows]
     weights, bias = [0.0] * len(WEIGHTS), 0.0
     for _ in range(steps):
         slopes, slope = [decay * w for w in weights], 0.0

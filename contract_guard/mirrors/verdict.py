@@ -8,10 +8,10 @@ from contract_guard.mirrors.operations import COMPUTING
 
 # Fitted on the labelled tests by `benchmarks/mirrors.py --fit`: logarithm of the evidence times
 # coverage, coverage, reach, length of shared text / 20, computing operations / 3.
-WEIGHTS = (0.822, 0.365, 0.357, 0.496, 0.18)
-BIAS = -0.991
+WEIGHTS = (1.223, 0.474, 0.414, 0.337, 0.278)
+BIAS = -2.594
 
-MIRROR = 0.6  # default threshold
+MIRROR = 0.4  # default threshold; the conditions below decide more than the score
 
 # What a finding needs whatever its score: most of the expected value has to be found again, in
 # several operations or in a text of some length, and the more the further off the place is.
@@ -124,12 +124,7 @@ def is_short(match: Match) -> bool:
 def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     """True for a mirror of two operations or of a short text, of a function that the test calls:
     it may be meant, and is worth a note. One operation alone says too little."""
-    if (
-        reach < IMPORTED
-        or match.coverage < _COVERAGE
-        or match.substance < _SUBSTANCE * match.score
-        or probability(match, reach) < threshold
-    ):
+    if reach < IMPORTED or match.coverage < _COVERAGE or match.substance < _SUBSTANCE * match.score:
         return False
     evidence = match.score * match.coverage
     if match.text >= _TEXT:
@@ -138,6 +133,7 @@ def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     return (
         match.computing >= 2
         and bool(computed)
+        and probability(match, reach) >= threshold
         and evidence >= _SLIGHT_EVIDENCE
         and (reach >= CALLEE or _telling_names(match) >= 2)
     )
