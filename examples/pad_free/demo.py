@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from replay import HERE, replay
 
+TEST = "tests/test_gate.py::test_routing"
+
 
 class Stop(NamedTuple):
     """A commit, what it did, and what to ask there."""
@@ -67,6 +69,8 @@ def main() -> None:
                 run(project, "contract-guard", *command, "--format", "rich")
             if with_tests:
                 run(project, "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
+                if stop.tag in ("before", "repair"):
+                    run(project, "contract-guard", "gate", "mirror", TEST, "--inputs")
         if with_tests:
             print("=== The gate itself, run against what its test expects of it.\n", flush=True)
             shutil.copy(HERE / "contract_guard.toml", project / ".contract_guard.toml")

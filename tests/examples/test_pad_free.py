@@ -1,7 +1,10 @@
 """The example's history is what its README says it is."""
 
 import ast
+import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -176,3 +179,40 @@ def test_run_on_drawn_ids_the_copies_part(states: dict[str, Path]) -> None:
     assert finding.confirmed.status == "part"
     ids = [int(word) for word in finding.confirmed.at["ids"].strip("[]").split(",")]
     assert any(129252 < number < 129257 for number in ids)
+
+
+def gate(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("torch")
+    shutil.copy(EXAMPLE / "contract_guard.toml", place / ".contract_guard.toml")
+    command = [sys.executable, "-m", "contract_guard", "gate", *arguments]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True)
+
+
+LOST = "  line 33: IMAGE_SENTINEL_BASE_ID or 129279 is taken"
+
+
+def test_the_repair_loses_the_inputs_that_told_the_old_rule(states: dict[str, Path]) -> None:
+    pytest.importorskip("torch")
+    untold = {
+        tag: gate(states[tag], "mirror", "tests/test_gate.py::test_routing", "--inputs").stdout
+        for tag in ("before", "repair")
+    }
+    assert "of 36 changes of the rule, the test's inputs do not tell 17:" in untold["before"]
+    assert LOST not in untold["before"].splitlines()
+    assert "of 24 changes of the rule, the test's inputs do not tell 8:" in untold["repair"]
+    assert LOST in untold["repair"].splitlines()
+
+
+def test_the_gate_and_its_mirror_part_on_the_mask_alone(states: dict[str, Path]) -> None:
+    options = ("--device", "cpu", "--seed", "0", "--rows", "4000", "--no-evidence")
+    done = gate(states["five-ids"], "run", *options, "--format", "json")
+    assert done.returncode == 1, done.stderr
+    run = json.loads(done.stdout)["runs"][0]
+    assert run["properties"]["gate = oracle"].startswith("agree: ")
+    (bucket,) = run["buckets"]
+    assert bucket["label"] == "mirror: mask rule"
+    assert bucket["minimal"]["tokens"] == 1
+    assert 129253 <= bucket["minimal"]["token_id"] <= 129256
+    again = gate(states["five-ids"], *shlex.split(bucket["replay"])[2:])
+    assert again.returncode == 1, again.stderr
+    assert "mirror: mask rule: 1 of 1 rows" in again.stdout

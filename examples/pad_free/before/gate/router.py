@@ -27,5 +27,5 @@ class ImageAwareGate(nn.Module):
         choice = choice + is_image.unsqueeze(-1) * self.image_bias
         experts = choice.topk(self.top_k, dim=-1).indices
         weights = scores.gather(-1, experts)
-        weights = weights / weights.sum(dim=-1, keepdim=True)
+        weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-20)
         return weights * self.scale, experts
