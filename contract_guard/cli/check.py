@@ -158,6 +158,7 @@ def command(
         findings=checked.findings,
         summary=summary(checked, time.perf_counter() - started),
         closing=closing(checked, paths),
+        mending=fixing.hint(listed(checked.findings, screen)),
         sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
         prefix=repository_prefix(place),

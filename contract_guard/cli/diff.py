@@ -236,6 +236,7 @@ def _rendered(
         closing="",
         sources=sources,
         rules=load_rules(),
+        mending=_mending(diffed),
         verdict=verdict(_drift(diffed, seconds)),
         anchors=anchors,
         prefix=prefix,
@@ -257,4 +258,10 @@ def _drift(diffed: Diffed, seconds: float) -> "Drift":
         files=diffed.files,
         tests=diffed.tests,
         seconds=seconds,
+        mending=_mending(diffed),
     )
+
+
+def _mending(diffed: Diffed) -> str:
+    """What `--fix` would mend: in the working tree alone."""
+    return "" if diffed.new is not None else fixing.hint(diffed.findings)

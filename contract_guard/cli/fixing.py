@@ -1,7 +1,7 @@
 """`--fix`, `--diff` and `--unsafe-fixes`: what was mended, shown or written."""
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,12 +10,16 @@ import click
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
 from contract_guard.cli.output import write
 from contract_guard.errors import UserError
+from contract_guard.findings import Finding
+from contract_guard.report.listing import mending
 from contract_guard.text import plural, printable
 
 if TYPE_CHECKING:
     from contract_guard.project.mending import Mended
 
 Command = Callable[..., Any]
+
+_TOLD = "contract_guard.told_of_fixes"
 
 
 class Fixing(NamedTuple):
@@ -83,12 +87,20 @@ def extracts(extract: str | None, name: str, fixing: Fixing) -> bool:
     return True
 
 
+def hint(findings: Iterable[Finding]) -> str:
+    """What `--fix` would mend, in a line; "" where it was asked to and has told by itself."""
+    if click.get_current_context().meta.get(_TOLD):
+        return ""
+    return mending(findings)
+
+
 def finish(
     root: Path, mended: "Mended", fixing: Fixing, output_file: Path | None, quiet: bool
 ) -> int | None:
     """Write what was mended and run the command again for what is left, or show it as a unified
     diff. The exit code; None where nothing is to be mended, and the report is still to be made."""
     context = click.get_current_context()
+    context.meta[_TOLD] = True
     if not quiet:
         _tell(mended, fixing)
     if not mended.files:

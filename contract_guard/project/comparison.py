@@ -86,6 +86,7 @@ class Comparer:
         told = self._of_changes(new, old, changes)
         findings = [*_unexplained(findings, told, old, new), *told]
         changes = join(found, findings, old.registry, new.registry)
+        findings = _with_fixable(findings, found, old, new)
         last = new
         if merge is not None:
             branch, merged = merge
@@ -95,7 +96,8 @@ class Comparer:
             known = {change.symbol for change in changes}
             changes += [change for change in others if change.symbol not in known]
             changes = join(changes, broken, old.registry, last.registry, "merge")
-            findings += broken
+            # What only the merge breaks is whole in the working tree: nothing to mend there.
+            findings += [msgspec.structs.replace(finding, fixable="no") for finding in broken]
         if not downstream:
             changes = [change for change in changes if change.consumers]
         tests, lost = _tests(new.registry, last.registry, findings)
@@ -226,6 +228,26 @@ def _unexplained(
         for f in findings
         if f.rule != "CG106" or (f.path, f.line, gone.get(f.symbol, "")) not in places
     ]
+
+
+def _with_fixable(
+    findings: list[Finding], changes: Iterable[Change], old: _End, new: _End
+) -> list[Finding]:
+    """What `--fix` would mend, of the files at the newer end."""
+    if not findings:
+        return findings
+    # Not needed where nothing is broken.
+    from contract_guard.fixes.model import Knowledge
+    from contract_guard.project.mendable import by_symbol, with_fixable
+
+    knowledge = Knowledge(
+        new.registry,
+        new.state.read,
+        old=old.registry,
+        read_old=old.state.read,
+        changes=by_symbol(changes),
+    )
+    return with_fixable(findings, BREAKING, knowledge)
 
 
 def _after(old: Registry, state: State) -> Registry:

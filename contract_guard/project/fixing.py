@@ -10,6 +10,7 @@ from contract_guard.findings import Finding
 from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.line_length import line_length
+from contract_guard.project.mendable import by_symbol
 from contract_guard.project.mending import Find, Mended, Read, mend, mend_one
 from contract_guard.project.places import checked_root, select_paths
 from contract_guard.project.revisions import Revisions
@@ -136,8 +137,7 @@ def mend_diff(
 
 def changes_by_symbol(before: Registry, after: Registry) -> dict[str, Change]:
     """What became of each name and module, those that nobody imports included."""
-    changes = compare(before, after, downstream=True)
-    return {change.symbol: change for change in changes if change.kind != "added"}
+    return by_symbol(compare(before, after, downstream=True))
 
 
 def write_files(root: Path, mended: Mended) -> list[tuple[str, str]]:

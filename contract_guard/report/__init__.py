@@ -55,8 +55,8 @@ class Anchor(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a format may show. `closing` is the line on tests at risk, `verdict` the
-    last line, "" to count the findings for it.
+    """Everything that a format may show. `closing` is the line on tests at risk, `mending` that on
+    what `--fix` would mend, `verdict` the last line, "" to count the findings for it.
 
     `sources` holds the lines of files of which lines are shown, for formats that show them.
     `rules` are the rules by id, for their names and what they say of themselves. `anchors` are
@@ -71,6 +71,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     rules: Mapping[str, Rule]
     prefix: str = ""
     anchors: Mapping[Finding, Anchor] = msgspec.field(default_factory=dict[Finding, Anchor])
+    mending: str = ""
     verdict: str = ""
 
 

@@ -38,7 +38,8 @@ class CommitLine(msgspec.Struct, frozen=True):
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a report on changes may show; `commits` by oid, `seconds` of the run."""
+    """Everything that a report on changes may show; `commits` by oid, `seconds` of the run.
+    `mending` says which findings `--fix` would mend, "" to leave that out."""
 
     changes: tuple[Change, ...]
     findings: tuple[Finding, ...]
@@ -48,6 +49,7 @@ class Drift(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     tests: int
     seconds: float
+    mending: str = ""
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -213,6 +215,8 @@ def summary_lines(drift: Drift, screen: Screen) -> list[tuple[str, str]]:
         lines += [(f"  {line_start(path)}", "") for path, _ in shown]
         if len(by_file) > len(shown):
             lines.append((f"  and {plural(len(by_file) - len(shown), 'more file')}", ""))
+    if drift.mending:
+        lines.append((drift.mending, ""))
     lines.append((verdict(drift), "" if drift.findings else "green"))
     return lines
 

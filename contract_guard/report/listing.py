@@ -60,15 +60,29 @@ def counted(findings: Iterable[Finding]) -> str:
     return ", ".join(plural(counts[s], s) for s in SEVERITIES if counts[s])
 
 
+def mending(findings: Iterable[Finding]) -> str:
+    """`3 findings can be mended with --fix, 1 more perhaps with --unsafe-fixes.`, "" where none
+    can. Perhaps: `check` tells by the rule alone which an unsafe fix might mend."""
+    counts = Counter(finding.fixable for finding in findings)
+    safe, unsafe = counts["safe"], counts["unsafe"]
+    if not safe and not unsafe:
+        return ""
+    if not safe:
+        return f"{plural(unsafe, 'finding')} can perhaps be mended with --fix --unsafe-fixes."
+    also = f", {unsafe:,} more perhaps with --unsafe-fixes" if unsafe else ""
+    return f"{plural(safe, 'finding')} can be mended with --fix{also}."
+
+
 def last_lines(report: Report, screen: Screen) -> list[str]:
-    """What stands below the findings: the tests at risk, what it was checked against, then the
-    verdict."""
+    """What stands below the findings: the tests at risk, what it was checked against, what can be
+    mended, then the verdict."""
     if not screen.summary:
         return []
     against = [f"{printable(a.origin)} ({plural(a.files, 'file')})" for a in report.summary.against]
     lines = [
         printable(report.closing),
         f"Checked against {', '.join(against)}." if against else "",
+        report.mending,
         verdict(report, screen),
     ]
     return [line for line in lines if line]

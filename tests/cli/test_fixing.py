@@ -1,6 +1,7 @@
 """`--fix`, `--diff`, `--unsafe-fixes` and `--extract` of `check` and `diff`."""
 
 import importlib.util
+import json
 import subprocess
 from pathlib import Path
 
@@ -146,3 +147,62 @@ def test_the_rule_of_the_example_moved_out(run, history: Path) -> None:
     assert done.code == 0
     assert "mask = is_image_position(ids)" in (history / "tests/test_gate.py").read_text()
     assert "is_image = is_image_position(ids)" in (history / "gate/router.py").read_text()
+
+
+@pytest.fixture
+def renamed(tmp_path: Path) -> Path:
+    """A repository whose working tree renames a constant and takes another away."""
+    root = tmp_path / "renamed"
+    files = {
+        "pyproject.toml": "[tool.contract_guard]\n",
+        "gate/__init__.py": "",
+        "gate/ids.py": "PAD_ID = 8\nBASE_ID = 7\n",
+        "tests/test_pad.py": "from gate.ids import PAD_ID\n\n\ndef test_it():\n    assert PAD_ID\n",
+        "tests/test_base.py": "from gate.ids import BASE_ID\n\n\ndef test_it():\n    f(BASE_ID)\n",
+    }
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "first")
+    (root / "gate/ids.py").write_text("PAD_TOKEN = 8\n")
+    return root
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True)
+
+
+def test_diff_says_what_it_would_mend(run, renamed: Path) -> None:
+    place = ("--root", str(renamed), "--no-cache")
+    found = json.loads(run("diff", "HEAD", *place, "--format", "json").out)["findings"]
+    assert {f["symbol"]: f["fixable"] for f in found} == {
+        "gate.ids:PAD_ID": "safe",
+        "gate.ids:BASE_ID": "no",
+    }
+    for format in ("concise", "rich", "github"):
+        done = run("diff", "HEAD", *place, "--format", format)
+        assert "\n1 finding can be mended with --fix.\n" in done.out
+    left = run("diff", "HEAD", *place, "--fix")
+    assert "contract-guard: 1 finding mended in 1 file\n" in left.err
+    assert "PAD_TOKEN" in (renamed / "tests/test_pad.py").read_text()
+    assert "can be mended" not in left.out
+
+
+def test_between_commits_nothing_is_said_of_mending(run, renamed: Path) -> None:
+    git(renamed, "commit", "--quiet", "--all", "--message", "second")
+    done = run("diff", "HEAD~1", "HEAD", "--root", str(renamed), "--no-cache")
+    assert done.code == 1
+    assert "can be mended" not in done.out
+
+
+def test_check_says_what_it_would_mend(run, moved: Path) -> None:
+    test = moved / "tests/test_close.py"
+    test.write_text("import torch\n\n\ndef test_it(a, b):\n    torch.allclose(a, b)\n")
+    line = "1 finding can be mended with --fix, 1 more perhaps with --unsafe-fixes.\n"
+    assert line in run("check", str(moved), "--no-cache").out
+    only = run("check", str(moved), "--no-cache", "--select", "CG306").out
+    assert "1 finding can perhaps be mended with --fix --unsafe-fixes.\n" in only
+    assert "can be mended" not in run("check", str(moved), "--no-cache", "--quiet").out
