@@ -1,4 +1,4 @@
-"""Which findings of a comparison `diff BASE --fix` mends: `Finding.fixable`, from both revisions."""
+"""Which findings of a comparison `diff BASE --fix` mends: `fixable`, told by both revisions."""
 
 from collections.abc import Collection, Iterable
 
