@@ -18,7 +18,7 @@ from contract_guard.cli.output import (
 )
 from contract_guard.cli.progress import progress
 from contract_guard.findings import Finding
-from contract_guard.project.config import find_root, read_config
+from contract_guard.project.config import Config, find_root, read_config
 from contract_guard.project.diff import Diffed, diff, diff_releases
 from contract_guard.project.places import is_release, repository_prefix
 from contract_guard.report import Anchor, Cache, Format, Report, Screen, Summary, render
@@ -49,6 +49,11 @@ _LEVELS: tuple[FailOn, ...] = get_args(FailOn)
     metavar="DIR|DIST==VERSION",
     help="Also what the change does to another project that imports this one.",
 )
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="As a commit hook: only files that git tracks, and nothing before the first commit.",
+)
 @options.format
 @options.output_file
 @options.root
@@ -73,6 +78,7 @@ def command(
     explain: str | None,
     no_merge: bool,
     consumers: tuple[str, ...],
+    hook: bool,
     format: Format | None,
     output_file: Path | None,
     root: Path | None,
@@ -117,8 +123,19 @@ def command(
     if base is None:
         raise click.UsageError("Missing argument 'BASE'", click.get_current_context())
     cache = options.chosen_cache(cache_dir, no_cache)
+    of_releases = head is not None and is_release(base) and is_release(head)
+    config = Config() if of_releases else read_config(place)
+    if hook:
+        from contract_guard.cli.news import without_untracked
+        from contract_guard.project.hook import has_commit
+
+        if head is not None:
+            raise UserError("--hook looks at what is about to be committed: it takes BASE alone")
+        config = without_untracked(place, config)
+        if not has_commit(place):
+            return EXIT_CLEAN
     with progress("contract-guard: comparing", wanted=not quiet):
-        if head is not None and is_release(base) and is_release(head):
+        if head is not None and of_releases:
             diffed = diff_releases(
                 base,
                 head,
@@ -131,7 +148,7 @@ def command(
         else:
             diffed = diff(
                 place,
-                read_config(place),
+                config,
                 base,
                 head,
                 merge=not no_merge,
@@ -148,7 +165,7 @@ def command(
 
         mended = mend_diff(
             place,
-            read_config(place),
+            config,
             base,
             diffed.findings,
             merge=not no_merge,
@@ -171,14 +188,14 @@ def command(
     )
     seconds = round(time.perf_counter() - started, 3)
     anchors: dict[Finding, Anchor] = {}
-    if format == "sarif" and not (head is not None and is_release(base) and is_release(head)):
+    if format == "sarif" and not of_releases:
         from contract_guard.project.anchors import of_diff
 
-        config, merge = read_config(place), not no_merge
+        merge = not no_merge
         changes = diffed.changes
         anchors = of_diff(place, config, base, head, diffed.findings, changes, merge=merge)
     sources: dict[str, tuple[str, ...]] = {}
-    if format == "html" and not (head is not None and is_release(base) and is_release(head)):
+    if format == "html" and not of_releases:
         from contract_guard.project.lines import lines_at
         from contract_guard.report.listing import shown_paths
 

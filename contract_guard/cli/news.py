@@ -59,16 +59,27 @@ def asked(
         return config, LeftOut(base, (), place, entries)
     if base is not None:
         raise UserError("--base and --hook exclude each other")
-    from contract_guard.project.hook import hook_base, only_tracked
+    from contract_guard.project.hook import hook_base
 
-    tracked = only_tracked(root, config)
-    if tracked is None:
-        say("warning: git's index does not list every file: untracked files are looked at too")
+    config = without_untracked(root, config)
     index = os.environ.get("GIT_INDEX_FILE")
     base = os.environ.get("PRE_COMMIT_FROM_REF") or hook_base(root, Path(index) if index else None)
     # So `git merge` tells its hooks: it writes MERGE_HEAD only after them.
     merging = tuple(name.removeprefix(_MERGING) for name in os.environ if name.startswith(_MERGING))
-    return tracked or config, LeftOut(base, merging, place, entries)
+    return config, LeftOut(base, merging, place, entries)
+
+
+def without_untracked(root: Path, config: Config) -> Config:
+    """The configuration with the files that git does not track left out, as a commit leaves them.
+
+    Raises UserError for a place that is no repository.
+    """
+    from contract_guard.project.hook import only_tracked
+
+    tracked = only_tracked(root, config)
+    if tracked is None:
+        say("warning: git's index does not list every file: untracked files are looked at too")
+    return tracked or config
 
 
 def only_new(

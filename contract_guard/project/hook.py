@@ -27,6 +27,13 @@ def hook_base(root: Path, index: Path | None) -> str | None:
         return "HEAD" if repository.has_staged() else None
 
 
+def has_commit(root: Path) -> bool:
+    """Whether there is a commit to compare with. Raises UserError for a place that is no
+    repository."""
+    with Repository(root) as repository:
+        return not repository.is_unborn
+
+
 def only_tracked(root: Path, config: Config) -> Config | None:
     """The configuration with the files that git does not track among what it excludes: they are no
     part of a commit. None where git's index does not list every file (a split or a sparse one)."""

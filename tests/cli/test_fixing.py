@@ -206,3 +206,29 @@ def test_check_says_what_it_would_mend(run, moved: Path) -> None:
     only = run("check", str(moved), "--no-cache", "--select", "CG306").out
     assert "1 finding can perhaps be mended with --fix --unsafe-fixes.\n" in only
     assert "can be mended" not in run("check", str(moved), "--no-cache", "--quiet").out
+
+
+def test_the_hook_before_the_first_commit(run, renamed: Path) -> None:
+    git(renamed, "update-ref", "-d", "HEAD")
+    done = run("diff", "HEAD", "--fix", "--hook", "--root", str(renamed), "--no-cache")
+    assert done == (0, "", "")
+    assert run("diff", "HEAD", "--fix", "--root", str(renamed), "--no-cache").code == 2
+
+
+def test_the_hook_leaves_untracked_files_alone(run, renamed: Path) -> None:
+    test = (renamed / "tests/test_pad.py").read_text()
+    git(renamed, "add", "--all")
+    (renamed / "tests/test_new.py").write_text(test)
+    command = ("diff", "HEAD", "--root", str(renamed), "--no-cache")
+    assert "tests/test_new.py" in run(*command).out
+    done = run(*command, "--fix", "--hook")
+    assert "contract-guard: 1 finding mended in 1 file\n" in done.err
+    assert "tests/test_new.py" not in done.out
+    assert (renamed / "tests/test_new.py").read_text() == test
+    assert "PAD_TOKEN" in (renamed / "tests/test_pad.py").read_text()
+
+
+def test_the_hook_takes_no_second_revision(run, renamed: Path) -> None:
+    done = run("diff", "HEAD", "HEAD", "--hook", "--root", str(renamed))
+    message = "--hook looks at what is about to be committed: it takes BASE alone"
+    assert done == (2, "", f"contract-guard: {message}\n")
