@@ -209,6 +209,10 @@ def discarded_comparisons(context: Context) -> Iterable[Finding]:
             root, _, last = dotted.rpartition(".")
             if last not in _DISCARDED or root.split(".")[0] not in _NUMERIC:
                 continue
+            if len(node.value.args) > 2 and last == "equal":
+                continue  # a third argument takes the result
+            if any(keyword.arg in ("out", None) for keyword in node.value.keywords):
+                continue
             yield context.finding(
                 "CG306",
                 "warning",

@@ -12,3 +12,4 @@ class TestNumpy:
     def test_numpy(self):
         for value in (1, 2):
             assert np.allclose(value, 3)  # expect: CG306 np.allclose
+            assert np.isclose(value, 3).all()  # expect: CG306 np.isclose

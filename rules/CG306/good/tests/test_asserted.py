@@ -19,3 +19,10 @@ def test_own_method():
     recorder = Recorder()
     recorder.equal(1, 1)
     assert recorder.seen == (1, 1)
+
+
+def test_result_is_kept():
+    out = np.empty(3, dtype=bool)
+    np.equal(np.ones(3), 1, out=out)
+    np.equal(np.ones(3), 1, out)
+    assert out.all()
