@@ -47,6 +47,10 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
     if behind is None:
         home = single_home(knowledge.registry, symbol) if change is None else None
         return Successor(home, "safe") if home else None
+    if behind.kind == "module" and ":" not in behind.symbol:
+        moved = module_successor(knowledge, behind.symbol)
+        parent, _, last = (moved.symbol if moved else "").rpartition(".")
+        return Successor(f"{parent}:{last}", moved.safety) if moved and parent else None
     if behind.symbol == symbol or ":" not in behind.symbol:
         return _same_code(knowledge, symbol)
     # A module passed it on, and what stands behind it may still be there.

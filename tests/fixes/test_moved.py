@@ -322,3 +322,20 @@ def test_code_that_came_twice_tells_nothing(fix: Fix) -> None:
     assert fix(now, base=base, unsafe=True).mended.files == {}
     now["pkg/c.py"] = code.replace("[x]", "(x, 1)")
     assert fix(now, base=base).files["tests/test_a.py"].startswith("from pkg.b import")
+
+
+def test_a_module_taken_from_its_package(fix: Fix) -> None:
+    lib = "def load_all(x):\n    return x + 1\nclass Box:\n    def open_it(self): return 12\n"
+    test = (
+        "from pkg import load_tools\nfrom unittest.mock import patch\n"
+        '@patch.object(load_tools, "load_all")\ndef test_a(m): assert load_tools.Box\n'
+    )
+    base = {"pkg/__init__.py": "", "pkg/load_tools.py": lib, "tests/test_a.py": test}
+    now = {"pkg/load_tools.py": "", "pkg/loading.py": lib, "tests/test_a.py": test}
+    fixed = fix(now, base=base)
+    assert fixed.files["tests/test_a.py"] == test.replace("load_tools", "loading")
+    assert [f.safety for _, f in fixed.mended.fixed] == ["safe"]
+    below = {**now, "pkg/loading.py": "", "pkg/io/__init__.py": "", "pkg/io/load_tools.py": lib}
+    assert fix(below, base=base).files["tests/test_a.py"] == test.replace(
+        "from pkg import", "from pkg.io import"
+    )
