@@ -5,7 +5,6 @@ from contract_guard.findings import Finding
 from contract_guard.fixes.file import File
 from contract_guard.fixes.model import Fix, Knowledge
 
-
 # Bool of two tensors or numbers, where the same name elsewhere gives one for each element.
 _SINGLE = frozenset({"torch.equal", "math.isclose"})
 
