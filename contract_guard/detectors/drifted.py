@@ -1,7 +1,7 @@
 """CG310 drifted mirror: one side of a known mirror pair changed, the other did not."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from contract_guard.detectors.base import Context, Site
@@ -12,7 +12,7 @@ from contract_guard.mirrors.copies import copies_of_test
 from contract_guard.mirrors.index import Entry
 from contract_guard.mirrors.operations import COMPUTING
 from contract_guard.mirrors.pairs import Drift, drifts, reached
-from contract_guard.mirrors.search import Search, may_have_substance
+from contract_guard.mirrors.search import Search
 from contract_guard.registry.contents import changed_paths
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change
@@ -80,7 +80,8 @@ def candidates(earlier: Context, changed: Changed) -> list[str]:
     if sharing:
         for path, facts in old.facts():
             if old.layout.is_test_module(path) and path not in wanted:
-                score = sharing(facts)
+                functions = facts.fragments.functions
+                score = sharing({f for function in functions for f in function.fragments})
                 if score:
                     wanted[path] = score
     ranked = sorted(wanted, key=lambda path: (-wanted[path], path))
@@ -94,6 +95,7 @@ def _drifts(
     of production: other tests need not be looked at, and most are told by fragments alone."""
     names = {path: changed.names(path) for path in (*changed.tests, *changed.production)}
     functions = [f for each in changed.production.values() for f in each]
+    sharing = _sharing(functions, branches=True)
 
     def is_changed(entry: Entry) -> bool:
         return entry.function.qualname in names.get(entry.path, ())
@@ -103,20 +105,8 @@ def _drifts(
         for test in before.tests_of(path):
             if not here.isdisjoint(reached(before, test, path)):
                 yield from drifts(before, after, copies_of_test(before, path, test))
-            elif _may_copy(before, path, test, functions):
+            elif sharing and sharing(before.closure(path, test)[0]):
                 yield from drifts(before, after, copies_of_test(before, path, test, is_changed))
-
-
-def _may_copy(
-    search: Search, path: str, test: FunctionFragments, functions: Sequence[FunctionFragments]
-) -> bool:
-    fragments, _, asserts = search.closure(path, test)
-    named = {f for f in fragments if _is_named(f)}
-    return any(
-        not named.isdisjoint(function.fragments)
-        or (asserts and may_have_substance(fragments, function))
-        for function in functions
-    )
 
 
 def _altered(before: ModuleFacts, after: ModuleFacts) -> list[FunctionFragments]:
@@ -153,23 +143,25 @@ def _body(qualname: str, bodies: dict[str, int]) -> int:
     return 0
 
 
-def _sharing(functions: Sequence[FunctionFragments]) -> Callable[[ModuleFacts], float] | None:
-    """How much a test file shares with the one of `functions` that is nearest to it, 0 where it is
-    too little for a copy."""
+def _sharing(
+    functions: Sequence[FunctionFragments], *, branches: bool = False
+) -> Callable[[Set[str]], float] | None:
+    """How much some fragments share with the one of `functions` that is nearest to them, 0 where
+    it is too little for a copy; with `branches`, decisions count too."""
     posted: dict[str, list[int]] = {}
     for number, function in enumerate(functions):
         for fragment in function.fragments:
-            if _tells(fragment):
+            if _tells(fragment) or (branches and fragment.startswith("if>")):
                 posted.setdefault(fragment, []).append(number)
     if not posted:
         return None
 
-    def score(facts: ModuleFacts) -> float:
+    def score(fragments: Set[str]) -> float:
         shared: dict[int, float] = {}
-        fragments = {f for function in facts.fragments.functions for f in function.fragments}
-        for fragment in fragments:
-            for number in posted.get(fragment, ()):
-                weight = 1.0 if _is_computing(fragment) else _SHARED
+        for fragment in posted.keys() & fragments:
+            whole = fragment.startswith("f:") or _is_named(fragment)
+            weight = _SHARED if whole and not _is_computing(fragment) else 1.0
+            for number in posted[fragment]:
                 shared[number] = shared.get(number, 0.0) + weight
         best = max(shared.values(), default=0.0)
         return best if best >= _SHARED else 0.0

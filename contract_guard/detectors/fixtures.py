@@ -1,6 +1,6 @@
 """CG106 missing fixtures, where the project itself explains what happened to the name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 
 from contract_guard.detectors import cost
@@ -38,22 +38,33 @@ def missing_fixtures(context: Context) -> Iterable[Finding]:
     for path, facts in context.registry.whole.facts():
         for fixture in facts.pytest.fixtures:
             everywhere.setdefault(fixture.name, []).append(path)
-    for path, facts, test, visible in tests_with_fixtures(context):
+    for path, facts, test, visible in tests_lacking(context, lambda n: n not in FROM_PLUGINS):
         yield from _of_test(context, path, facts, test, visible, everywhere)
 
 
-def tests_with_fixtures(context: Context) -> Iterator[tuple[str, ModuleFacts, Test, set[str]]]:
-    """The tests of which pytest alone decides what they are given, with the names of all fixtures
-    of the project that they see."""
+def tests_lacking(
+    context: Context, is_sought: Callable[[str], bool]
+) -> Iterator[tuple[str, ModuleFacts, Test, set[str]]]:
+    """The tests that ask for a fixture that is sought and that they do not see, of those of which
+    pytest alone decides what they are given; with the names of all fixtures of the project that
+    they see."""
     registry = context.registry
     for path, facts in registry.facts():
-        if not facts.pytest.tests or not registry.layout.is_test_module(path):
+        asking = [test for test in facts.pytest.tests if any(map(is_sought, test.arguments))]
+        if not asking or not registry.layout.is_test_module(path):
             continue
         visible = visible_fixtures(context.registry, path)
-        if visible is None or _cannot_be_collected(registry, path, facts):
+        if visible is None:
+            continue
+        lacking = [
+            test
+            for test in asking
+            if any(is_sought(n) and n not in visible for n in test.arguments)
+        ]
+        if not lacking or _cannot_be_collected(registry, path, facts):
             continue
         decorators = _decorators(facts)
-        for test in facts.pytest.tests:
+        for test in lacking:
             is_called = test.qualname.rpartition(".")[2] in facts.loaded_names
             if is_called:
                 continue  # a function that the file's own code runs, whatever its name says

@@ -6,7 +6,7 @@ from contract_guard.detectors import cost
 from contract_guard.detectors.base import Context, Site
 from contract_guard.detectors.fixtures import (
     FROM_PLUGINS,
-    tests_with_fixtures,
+    tests_lacking,
     visible_fixtures,
 )
 from contract_guard.findings import Finding
@@ -37,7 +37,7 @@ def former_fixtures(context: Context, old: Context, changes: Iterable[Change]) -
     if not gone:
         return
     replaced = {change.symbol: change.replacement for change in changes if change.replacement}
-    for path, facts, test, visible in tests_with_fixtures(context):
+    for path, facts, test, visible in tests_lacking(context, gone.__contains__):
         lost = [name for name in test.arguments if name in gone and name not in visible]
         if not lost or not _were_visible(old.registry, path, lost):
             continue

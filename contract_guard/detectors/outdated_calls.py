@@ -143,10 +143,10 @@ def _outermost(facts: ModuleFacts, scope: int) -> tuple[int, int] | None:
 
 def _parsed(lines: list[str], first: int, last: int) -> ast.AST:
     """Some lines of a file as a tree with the file's line numbers."""
-    is_indented = lines[first - 1][:1].isspace()
-    head = ["if 1:"] if is_indented else []
-    tree = ast.parse("\n".join([*head, *lines[first - 1 : last]]))
-    return ast.increment_lineno(tree, first - 1 - len(head))
+    before = [""] * (first - 1)
+    if lines[first - 1][:1].isspace():
+        before[-1:] = ["if 1:"]  # the last line before it: what it stands in
+    return ast.parse("\n".join([*before, *lines[first - 1 : last]]))
 
 
 def _is_named(function: ast.expr, name: str, callees: _Callees) -> bool:

@@ -156,7 +156,7 @@ class Search:
             for rank, c in enumerate(self.index.nominate(fragments, reach, 4 * NOMINATED))
             if (rank < NOMINATED or c.reach >= CALLED)
             and c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
-            and may_have_substance(fragments, self.index.entries[c.entry].function)
+            and _may_have_substance(fragments, self.index.entries[c.entry].function)
         ]
 
     def resemblances(
@@ -381,7 +381,7 @@ def _is_production_data(root: Reference, graph: Graph) -> bool:
     return found
 
 
-def may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
+def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
     """False where the verdict is bound to be no: too few operations that compute are shared, and
     too few decisions."""
     shared = branches = 0
