@@ -1,10 +1,16 @@
 """Files are replaced whole, or left as they are with a reason."""
 
+import multiprocessing
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from contract_guard.project.check import check
+from contract_guard.project.config import read_config
+from contract_guard.project.fixing import mend_check, write_files
+from contract_guard.project.mending import Mended
 from contract_guard.project.writing import Refused, replace_file
 
 
@@ -54,3 +60,87 @@ def test_links_and_what_lies_outside(tmp_path: Path) -> None:
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
     assert refused(tmp_path, "x.py").startswith("it is gone")
+
+
+def test_bytes_mode_and_encoding_through_the_whole_way(tmp_path: Path) -> None:
+    """What `write_files` leaves: marks, line ends, encodings and the mode as they were."""
+    root = tmp_path / "root"
+    files = {
+        "pyproject.toml": b"[tool.contract_guard]\n",
+        "gate/__init__.py": b"",
+        "gate/constants.py": b"BASE = 7\n",
+        "gate/ids.py": b"PAD_ID = 8\n",
+        "tests/test_mark.py": (
+            b"\xef\xbb\xbffrom gate.constants import PAD_ID\r\nX = 'caf\xc3\xa9'\r\n"
+        ),
+        "tests/test_latin.py": (
+            b"# -*- coding: latin-1 -*-\r\nfrom gate.constants import PAD_ID\r\nX = 'caf\xe9'\r\n"
+        ),
+        "tests/test_old_mac.py": b"from gate.constants import PAD_ID\rX = 1\r",
+        "tests/test_no_end.py": b"X = 1\nfrom gate.constants import PAD_ID",
+    }
+    for path, source in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(source)
+    (root / "tests/test_mark.py").chmod(0o755)
+    config = read_config(root)
+    mended = mend_check(root, config, check(root, config).findings)
+    assert write_files(root, mended) == []
+    for path, source in files.items():
+        assert (root / path).read_bytes() == source.replace(b"gate.constants", b"gate.ids")
+    assert stat.S_IMODE((root / "tests/test_mark.py").stat().st_mode) == 0o755
+    assert sorted(each.name for each in (root / "tests").iterdir()) == sorted(
+        path.partition("/")[2] for path in files if path.startswith("tests/")
+    )
+
+
+def test_each_file_by_itself(tmp_path: Path) -> None:
+    """A file that cannot be written keeps no other from being mended."""
+    for name in ("changed.py", "good.py", "link.py", "locked.py"):
+        (tmp_path / name).write_bytes(b"x = 1\n")
+    (tmp_path / "changed.py").write_bytes(b"x = 3\n")
+    (tmp_path / "locked.py").chmod(0o444)
+    (tmp_path / "link.py").unlink()
+    (tmp_path / "link.py").symlink_to("good.py")
+    files = {path.name: (b"x = 1\n", b"x = 2\n") for path in tmp_path.iterdir()}
+    assert write_files(tmp_path, Mended(files=files)) == [
+        ("changed.py", "it changed since it was read; run again"),
+        ("link.py", "it is a link"),
+        ("locked.py", "it is read-only"),
+    ]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "changed.py": b"x = 3\n",
+        "good.py": b"x = 2\n",
+        "link.py": b"x = 2\n",
+        "locked.py": b"x = 1\n",
+    }
+
+
+def _replace_many(root: Path, after: bytes, barrier) -> None:
+    barrier.wait()
+    for _ in range(200):
+        with suppress(Refused):
+            replace_file(root, "x.py", (root / "x.py").read_bytes(), after)
+
+
+def test_two_processes_at_once(tmp_path: Path) -> None:
+    """The file is always whole, and nothing else is left."""
+    (tmp_path / "x.py").write_bytes(b"x = 0\n" * 10_000)
+    contents = [b"x = 1\n" * 10_000, b"x = 2\n" * 9_000]
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(3)
+    writers = [
+        context.Process(target=_replace_many, args=(tmp_path, after, barrier)) for after in contents
+    ]
+    for writer in writers:
+        writer.start()
+    barrier.wait()
+    seen = set[bytes]()
+    while any(writer.is_alive() for writer in writers):
+        seen.add((tmp_path / "x.py").read_bytes())
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    assert seen <= {b"x = 0\n" * 10_000, *contents}
+    assert (tmp_path / "x.py").read_bytes() in contents
+    assert [each.name for each in tmp_path.iterdir()] == ["x.py"]
