@@ -35,7 +35,8 @@ def stale_target(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     if patch is not None and patch.form == "mock.patch.multiple" and patch.attribute is None:
         if target.owner != old_owner:
             raise CannotFix(f"it is looked up as `{target.owner}.{target.name}` now")
-        edits = [_name_edit(file, _call_at(file, patch.call), old_name, target.name)]
+        names = (name.rpartition(".")[2] for name in (old_name, target.name))
+        edits = [_name_edit(file, _call_at(file, patch.call), *names)]
     elif patch is not None and (patch.imported or patch.attribute is not None):
         edits = _object_form(file, patch, old_owner, old_name, target, knowledge)
     elif patch is None and (node := _stored(file, span)) is not None:

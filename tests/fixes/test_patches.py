@@ -54,6 +54,8 @@ def test_a_renamed_function(fix: Fix, before: str, after: str) -> None:
     [
         ('@patch("pkg.old.Box.open_it")', '@patch("pkg.old.Box.open_box")'),
         ('@patch.object(Box, "open_it")', '@patch.object(Box, "open_box")'),
+        ('@patch.multiple("pkg.old.Box", open_it=1)', '@patch.multiple("pkg.old.Box", open_box=1)'),
+        ("@patch.multiple(Box, open_it=1)", "@patch.multiple(Box, open_box=1)"),
         (
             '@patch.object(old.Box, attribute="open_it")',
             '@patch.object(old.Box, attribute="open_box")',
@@ -138,3 +140,14 @@ def test_a_module_that_moved(fix: Fix) -> None:
     now = {"pkg/old.py": "", "pkg/inner/__init__.py": "", "pkg/inner/old.py": BASE["pkg/old.py"]}
     fixed = fix({**now, "tests/test_a.py": test}, base={**BASE, "tests/test_a.py": test})
     assert '@patch("pkg.inner.old.load_all")' in fixed.files["tests/test_a.py"]
+
+
+def test_names_of_a_module_that_went_to_several(fix: Fix) -> None:
+    """What a `from` import takes from one module, and what now stands in two."""
+    both = {"FIRST_ID": "FIRST_ID = 11\n", "LAST_ID": "LAST_ID = 12\n"}
+    test = "from pkg.ids import FIRST_ID, LAST_ID\ndef test_a(): assert FIRST_ID + LAST_ID\n"
+    base = {"pkg/__init__.py": "", "pkg/ids.py": "".join(both.values()), "tests/test_a.py": test}
+    now = {"pkg/ids.py": "", "pkg/first.py": both["FIRST_ID"], "pkg/last.py": both["LAST_ID"]}
+    fixed = fix(now, base=base, unsafe=True)
+    assert fixed.files["tests/test_a.py"] == test
+    assert fixed.reasons == ["its names went to different modules: pkg.first, pkg.last"]
