@@ -1,4 +1,7 @@
-"""Where production looks a definition up: the places at which a patch of it takes effect."""
+"""Where production looks a definition up, the places at which a patch of it takes effect; and who
+takes a name from a file that only imports it."""
+
+import msgspec
 
 from contract_guard.facts.model import ModuleFacts
 from contract_guard.registry.consumers import consumers_of_any
@@ -43,3 +46,27 @@ def _loaded(facts: ModuleFacts, start: tuple[int, int]) -> set[str]:
         and imp.scope == 0
         and any(index in use.imported for use in facts.uses)
     }
+
+
+def is_taken(registry: Registry, path: str, name: str) -> bool:
+    """Whether another file may take `name` out of the file `path`: by an import (a star too), as an
+    attribute of the module, or as what it patches there."""
+    own = registry.module(path).name
+    for other, facts in registry.facts():
+        if other == path:
+            continue
+        if any(patch.target == f"{own}.{name}" for patch in facts.patches):
+            return True
+        as_attribute = any(name in use.chain for use in facts.uses) or any(
+            patch.attribute == name for patch in facts.patches
+        )
+        for imp in facts.imports:
+            if not as_attribute and imp.name not in (name, "*"):
+                continue
+            found = registry.resolve_import(other, msgspec.structs.replace(imp, name=None))
+            module = found.producer.symbol if found.producer is not None else ""
+            if module == own and imp.name in (name, "*"):
+                return True
+            if as_attribute and module and f"{own}.".startswith(f"{module}."):
+                return True
+    return False

@@ -9,6 +9,7 @@ from contract_guard.findings import Finding
 from contract_guard.fixes import imports
 from contract_guard.fixes.file import File
 from contract_guard.fixes.literals import imported_name
+from contract_guard.fixes.lookups import is_taken
 from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge
 from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import (
@@ -19,6 +20,7 @@ from contract_guard.fixes.successor import (
     must_exist,
     successor,
 )
+from contract_guard.registry.index import Registry
 
 
 def missing_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
@@ -56,9 +58,12 @@ def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) ->
     old_pair = (imp.name, imp.bound if imp.renamed else None)
     pair, edits = (new.name, old_pair[1]), list[Edit]()
     if new.name != imp.name and not imp.renamed:
-        edits = list(_renamed_uses(file, statement, imp.bound, new.name))
-        if not edits and _keeps_its_name(file, statement, imp.bound, new.name):
+        if _keeps_its_name(file, statement, imp.bound, new.name, registry):
             pair = (new.name, imp.bound)
+        else:
+            home = file.names.scope_at(statement).home(imp.bound)
+            assert home is not None
+            edits = list(uses_renamed(file, home, imp.bound, new.name))
     width = knowledge.line_length - len(file.indent(statement))
     old_module = registry.resolve_import(file.path, imp).symbol.partition(":")[0]
     segment = file.source.segment(statement)
@@ -94,7 +99,9 @@ def moved_import(
     yield add
 
 
-def _keeps_its_name(file: File, statement: ast.stmt, old: str, new: str) -> bool:
+def _keeps_its_name(
+    file: File, statement: ast.stmt, old: str, new: str, registry: Registry
+) -> bool:
     """Whether the file has to go on with the old name: others may take it from here, something
     else binds it too, or the new one means something else here."""
     names = file.names
@@ -106,16 +113,8 @@ def _keeps_its_name(file: File, statement: ast.stmt, old: str, new: str) -> bool
         or names.is_ambiguous(old)
         or file.path.endswith("__init__.py")
         or old in (file.facts.exports or ())
+        or (home is file.names.top and is_taken(registry, file.path, old))
     )
-
-
-def _renamed_uses(file: File, statement: ast.stmt, old: str, new: str) -> Iterator[Edit]:
-    """Nothing where the old name has to stay."""
-    if _keeps_its_name(file, statement, old, new):
-        return
-    home = file.names.scope_at(statement).home(old)
-    assert home is not None
-    yield from uses_renamed(file, home, old, new)
 
 
 def uses_renamed(file: File, home: Scope, old: str, new: str) -> Iterator[Edit]:
@@ -160,7 +159,8 @@ def _chain(
     roots = [
         imp for imp in file.facts.imports if isinstance(root, ast.Name) and imp.bound == root.id
     ]
-    if any(imp.form == "import" and imp.bound == top and not imp.renamed for imp in roots):
+    names_top = any(i.form == "import" and i.bound == top and not i.renamed for i in roots)
+    if names_top and _is_loaded(file, new.module, knowledge.registry):
         return Fix(new.safety, title, (file.edit(node, dotted),))
     name = dotted.rpartition(".")[2]
     if not new.name or not roots or not file.names.is_free(name):
@@ -169,6 +169,22 @@ def _chain(
     place = import_place(knowledge, file, new.symbol)
     add = imports.adding(file, statement, place, (name, None), knowledge.line_length)
     return Fix(new.safety, title, (file.edit(node, name), add))
+
+
+def _is_loaded(file: File, module: str, registry: Registry) -> bool:
+    """Whether the imports at the top of the file see to it that the dotted name of a module leads
+    to it: they load it, or its package, which takes it in."""
+    names = [
+        f"{imp.module}.{imp.name}." if imp.name else f"{imp.module}."
+        for imp in file.facts.imports
+        if imp.scope == 0 and imp.form in ("import", "from") and not imp.level
+    ]
+    package, _, last = module.rpartition(".")
+    if not package or any(name.startswith(f"{module}.") for name in names):
+        return True
+    return any(name.startswith(f"{package}.") for name in names) and any(
+        last in each.bindings for each in registry.modules.named(package)
+    )
 
 
 def _attribute_at(file: File, span: Span) -> ast.Attribute:

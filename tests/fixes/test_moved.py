@@ -196,10 +196,20 @@ def test_a_line_that_becomes_too_long(fix: Fix) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("import pkg.a\npkg.a.make_gate(1)\n", "import pkg.a\npkg.b.make_gate(1)\n"),
-        (
+        pytest.param(
+            "import pkg.a\nimport pkg.b\npkg.a.make_gate(1)\n",
+            "import pkg.a\nimport pkg.b\npkg.b.make_gate(1)\n",
+            id="the new module is loaded",
+        ),
+        pytest.param(
+            "import pkg.a\npkg.a.make_gate(1)\n",
+            "import pkg.a\nfrom pkg.b import make_gate\nmake_gate(1)\n",
+            id="nothing here loads the new module",
+        ),
+        pytest.param(
             "from pkg import a\na.make_gate(1)\n",
             "from pkg import a\nfrom pkg.b import make_gate\nmake_gate(1)\n",
+            id="a module under a name of its own",
         ),
     ],
 )
@@ -339,3 +349,27 @@ def test_a_module_taken_from_its_package(fix: Fix) -> None:
     assert fix(below, base=base).files["tests/test_a.py"] == test.replace(
         "from pkg import", "from pkg.io import"
     )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "from tests.helpers import make_gate\n",
+        "from tests.helpers import *\n",
+        "from tests import helpers\nhelpers.make_gate(1)\n",
+        "import tests.helpers\ntests.helpers.make_gate(1)\n",
+        'from unittest import mock\nmock.patch("tests.helpers.make_gate")\n',
+        "from tests import helpers\ndef test_b(monkeypatch):\n"
+        '    monkeypatch.setattr(helpers, "make_gate", 1)\n',
+    ],
+)
+def test_a_name_that_others_take_from_the_file_stays(fix: Fix, other: str) -> None:
+    helpers = "from pkg.a import make_gate\nmake_gate(1)\n"
+    tests = {"tests/__init__.py": "", "tests/helpers.py": helpers}
+    base = {**BASE, **tests, "tests/test_b.py": other}
+    fixed = fix({**RENAMED, **tests, "tests/test_b.py": other}, base=base)
+    kept = "from pkg.a import build_gate as make_gate\nmake_gate(1)\n"
+    assert fixed.files["tests/helpers.py"] == kept
+    assert list(fixed.mended.files) == ["tests/helpers.py"]
+    alone = fix({**RENAMED, **tests}, base={**BASE, **tests})
+    assert alone.files["tests/helpers.py"] == "from pkg.a import build_gate\nbuild_gate(1)\n"
