@@ -13,7 +13,7 @@ from contract_guard.findings import Finding, Related
 from contract_guard.registry.layout import parent
 from contract_guard.registry.modules import Module
 from contract_guard.registry.risk import is_constant_name
-from contract_guard.registry.rules import Rule, rules_of
+from contract_guard.registry.rules import Rule, given_rules, rules_of
 from contract_guard.registry.value_sets import is_finite, literal, overlap
 
 _Value = int | float | str | dict[object, object]
@@ -149,25 +149,51 @@ def _takers(context: Context, name: str, modules: set[str]) -> list[str]:
 def divergent_rules(context: Context) -> Iterable[Finding]:
     """CG402: predicates of production over one constant, a distinctive id, that accept different
     sets of values around it."""
+    registry = context.registry
+    rules = [
+        rule
+        for path, facts in registry.whole.facts()
+        if facts.predicates and not registry.layout.is_test(path)
+        for rule in rules_of(registry, path)
+    ]
     by_constant: dict[str, list[Rule]] = {}
-    for path, facts in context.registry.whole.facts():
-        if facts.predicates and not context.registry.layout.is_test(path):
-            for rule in rules_of(context.registry, path):
-                if is_finite(rule.accepts) and _is_sentinel(rule):
-                    for constant in rule.constants:
-                        by_constant.setdefault(constant, []).append(rule)
-    seen: set[tuple[str, int]] = set()
+    for rule in (*rules, *given_rules(registry, by_tests=False)):
+        if is_finite(rule.accepts) and _is_sentinel(rule):
+            for constant in rule.constants:
+                by_constant.setdefault(constant, []).append(rule)
+    seen: set[_Place] = set()
     for constant, rules in sorted(by_constant.items()):
         first = rules[0]
         others = [
             rule
             for rule in rules
-            if rule.accepts != first.accepts and overlap(rule.accepts, first.accepts)
+            if rule.accepts != first.accepts
+            and overlap(rule.accepts, first.accepts)
+            and _place(rule) != _place(first)
+            and (_subject(rule) == _subject(first) or _tells(context, rule, first))
         ]
-        place = (first.path, first.predicate.span.line)
-        if others and place not in seen:
-            seen.add(place)
+        if others and _place(first) not in seen:
+            seen.add(_place(first))
             yield _divergent_rule(context, constant, first, others)
+
+
+_Place = tuple[str, int]
+
+
+def _place(rule: Rule) -> _Place:
+    return rule.path, rule.predicate.span.line
+
+
+def _subject(rule: Rule) -> str:
+    """The last name of what is tested: `ids` for `self.ids`."""
+    return (rule.predicate.subject or "").rpartition(".")[2]
+
+
+def _tells(context: Context, *rules: Rule) -> bool:
+    """Whether the rules stand in functions that say by their names what they tell: masks and
+    tests."""
+    names = [_qualname(context, rule).rpartition(".")[2].strip("_") for rule in rules]
+    return all("mask" in name or name.startswith("is_") for name in names)
 
 
 def _is_sentinel(rule: Rule) -> bool:
@@ -195,11 +221,12 @@ def _divergent_rule(
 
 
 def _related(context: Context, rule: Rule) -> Related:
-    facts = context.registry.tree.files[rule.path]
-    qualname = ""
-    if isinstance(facts, ModuleFacts):
-        qualname = facts.scopes[rule.predicate.scope].qualname
     span = rule.predicate.span
-    return Related(
-        rule.path, span.line, span.end_line, qualname, f"accepts {literal(rule.accepts)}"
-    )
+    accepted = f"accepts {literal(rule.accepts)}"
+    return Related(rule.path, span.line, span.end_line, _qualname(context, rule), accepted)
+
+
+def _qualname(context: Context, rule: Rule) -> str:
+    facts = context.registry.tree.files[rule.path]
+    assert isinstance(facts, ModuleFacts)
+    return facts.scopes[rule.predicate.scope].qualname

@@ -45,9 +45,9 @@ def _constants(registry: Registry, path: str, predicate: Predicate) -> frozenset
     return frozenset(found)
 
 
-def given_rules(registry: Registry) -> Iterator[Rule]:
+def given_rules(registry: Registry, *, by_tests: bool = True) -> Iterator[Rule]:
     """Predicates of production over a parameter of their function (`ids < first + 5`), with the
-    constants that calls in production give for it."""
+    constants that calls give for it: those of tests too, or of production alone."""
     bound: dict[str, list[tuple[str, Predicate]]] = {}
     for path, facts in registry.whole.facts():
         if registry.layout.is_test(path):
@@ -61,6 +61,8 @@ def given_rules(registry: Registry) -> Iterator[Rule]:
         return
     seen: set[tuple[str, int, str]] = set()
     for path, facts in registry.whole.facts():
+        if not by_tests and registry.layout.is_test(path):
+            continue
         for call in facts.calls:
             for where, predicate in bound.get(call.function.rpartition(".")[2], ()):
                 rule = _given(registry, path, call, where, predicate)

@@ -51,3 +51,16 @@ def test_another_function_of_that_name_is_none(registry_of: Callable[..., Regist
         }
     )
     assert rules(registry) == []
+
+
+def test_production_alone(registry_of: Callable[..., Registry]) -> None:
+    registry = registry_of(
+        {
+            "pkg/__init__.py": "",
+            "pkg/mask.py": MASK.replace("*, ", ""),
+            "pkg/ids.py": "FIRST = 129252\n",
+            "tests/test_mask.py": "from pkg.mask import mask\nfrom pkg.ids import FIRST\n"
+            "def test_mask():\n    assert mask([1], FIRST)\n",
+        }
+    )
+    assert list(given_rules(registry, by_tests=False)) == []
