@@ -10,7 +10,7 @@ from contract_guard.facts.model import ModuleFacts
 from contract_guard.findings import Finding
 from contract_guard.registry.contents import value_text
 from contract_guard.registry.index import Registry
-from contract_guard.registry.model import Change, Consumer, ConsumerForm, Place
+from contract_guard.registry.model import Change, ChangeKind, Consumer, ConsumerForm, Place
 
 # The rules that tell of a name that is gone.
 BREAKING = ("CG101", "CG102", "CG103", "CG104", "CG105", "CG106")
@@ -66,6 +66,10 @@ def fresh(new: Side, *known: Side) -> list[Finding]:
     return found
 
 
+# Of symbols that are still there, what it was that changed: by what their consumers repeat.
+_KEPT: dict[ConsumerForm, ChangeKind] = {"mirror": "rule-changed", "literal": "value-changed"}
+
+
 def join(
     changes: Iterable[Change],
     findings: Iterable[Finding],
@@ -92,9 +96,9 @@ def join(
     ]
     for symbol, consumers in broken.items():
         change = Change(symbol=symbol, kind="removed", old=place_of(old, symbol), new=None)
-        if all(consumer.form == "mirror" for consumer in consumers):
-            place = place_of(new, symbol)
-            change = msgspec.structs.replace(change, kind="rule-changed", new=place)
+        kind = _KEPT.get(consumers[0].form)
+        if kind and all(consumer.form == consumers[0].form for consumer in consumers):
+            change = msgspec.structs.replace(change, kind=kind, new=place_of(new, symbol))
         joined.append(_with_broken(change, consumers))
     return joined
 

@@ -9,6 +9,7 @@ from contract_guard.detectors.base import Context, Detector
 from contract_guard.detectors.drift import BREAKING, Side, fresh, join
 from contract_guard.detectors.drifted import drifted_mirrors
 from contract_guard.detectors.former_fixtures import former_fixtures, gone_fixtures
+from contract_guard.detectors.former_texts import former_texts
 from contract_guard.detectors.former_values import former_values
 from contract_guard.detectors.narrowed import merged_inputs
 from contract_guard.detectors.outdated_calls import outdated_calls
@@ -43,6 +44,7 @@ OF_CHANGES: tuple[tuple[frozenset[str], ChangeDetector], ...] = (
     (frozenset({"CG106"}), former_fixtures),
     (frozenset({"CG107"}), outdated_calls),
     (frozenset({"CG203"}), former_values),
+    (frozenset({"CG203"}), former_texts),
     (frozenset({"CG307"}), merged_inputs),
     (frozenset({"CG310"}), drifted_mirrors),
 )
