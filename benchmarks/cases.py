@@ -5,7 +5,8 @@
 DIR holds git clones by the name of their repository (`flashinfer`, `vllm-ascend`, ...). Each case
 that can be replayed is checked at the commit that broke it, in a temporary directory, from
 `git archive`; cases without such a commit just before they were repaired; those that are still
-open, and the open references, at the newest commit.
+open, and the open references, at the newest commit. What a clone lacks is said (*not played*), and
+the run goes on.
 `--against vllm-ascend vllm==0.33.0` is given to the command for that repository: what the cases of
 a plug-in need.
 
@@ -124,6 +125,10 @@ def matches(row: Row, finding: Finding) -> bool:
     return at_place or (fits and not row.places)
 
 
+class Unplayable(Exception):
+    """A state that cannot be had from the clone; the message says why."""
+
+
 class Checker:
     """Findings of a repository at a revision by `contract-guard check`, each computed once."""
 
@@ -137,9 +142,9 @@ class Checker:
                 ["git", "-C", self._repos / repo, "archive", revision, "--", ".", *_NO_DATA],
                 stdout=subprocess.PIPE,
             )
-            subprocess.run(["tar", "-x", "-C", root], stdin=archive.stdout, check=True)
+            subprocess.run(["tar", "-x", "-C", root], stdin=archive.stdout)
             if archive.wait() != 0:
-                raise SystemExit(f"{repo}: git archive {revision} failed")
+                raise Unplayable(f"git archive {revision} failed: the clone lacks a blob or commit")
             if repo in PREDICATES:
                 Path(root, ".contract_guard.toml").write_text(PREDICATES[repo], "utf-8")
             command = [sys.executable, "-m", "contract_guard", "check", "--root", root]
@@ -179,13 +184,20 @@ def main() -> int:
     checker = Checker(options.repos, against, options.scratch)
     counts: dict[str, Counter[str]] = {}
     for row in rows:
+        hits: list[Finding] = []
         if not (options.repos / row.repo).is_dir():
-            verdict, hits = "no clone", []
+            verdict = "no clone"
         else:
-            hits = [f for f in checker.findings(row.repo, row.revision) if matches(row, f)]
-            verdict = (
-                ("found" if hits else "missed") if row.report else ("false" if hits else "quiet")
-            )
+            try:
+                hits = [f for f in checker.findings(row.repo, row.revision) if matches(row, f)]
+                verdict = (
+                    ("found" if hits else "missed")
+                    if row.report
+                    else ("false" if hits else "quiet")
+                )
+            except Unplayable as why:
+                verdict = "not played"
+                print(f"{row.repo}: {why}")
         counts.setdefault(row.kind, Counter())[verdict] += 1
         print(f"{verdict:8}  {row.id:8} {row.repo} {row.revision[:12]} {' '.join(row.symbols)}")
         for hit in hits if verdict == "false" else ():
