@@ -122,13 +122,13 @@ class Index:
         ]
         self.by_name: dict[str, list[int]] = {}
         self._by_path: dict[str, list[int]] = {}
-        self._by_class: dict[str, list[int]] = {}
+        self.by_class: dict[str, list[int]] = {}
         for number, (path, function) in enumerate(self.entries):
             self._by_path.setdefault(path, []).append(number)
             parts = function.qualname.split(".")
             self.by_name.setdefault(parts[-1], []).append(number)
             if len(parts) > 1:
-                self._by_class.setdefault(parts[-2], []).append(number)
+                self.by_class.setdefault(parts[-2], []).append(number)
         self._by_directory: dict[str, list[str]] = {}
         self._by_file_name: dict[str, list[str]] = {}
         for path in self._by_path:
@@ -197,7 +197,7 @@ class Index:
         called = set(calls) - {f.qualname for f in self.files[path].functions}
         first: set[int] = set()
         for name in called | names:
-            for number in self._by_class.get(name, ()):
+            for number in self.by_class.get(name, ()):
                 if self.entries[number].path in seeds:
                     direct = self.entries[number].function.qualname.endswith(
                         (".forward", ".__call__", ".__init__", ".__post_init__")
@@ -253,7 +253,7 @@ class Index:
                 names.add(name)
                 if target is not None and target.endswith("__init__.py"):
                     package = target[: -len("__init__.py")]
-                    for number in (*self.by_name.get(name, ()), *self._by_class.get(name, ())):
+                    for number in (*self.by_name.get(name, ()), *self.by_class.get(name, ())):
                         if self.entries[number].path.startswith(package):
                             seeds.add(self.entries[number].path)
         for text in file.strings:
@@ -279,13 +279,13 @@ class Index:
     def _callees(self, numbers: Iterable[int], level: float, found: dict[int, float]) -> list[int]:
         reached: list[int] = []
         for number in numbers:
-            for target in self._called_by(number):
+            for target in self.called_by(number):
                 if found.get(target, NONE) < level:
                     found[target] = level
                     reached.append(target)
         return reached
 
-    def _called_by(self, number: int) -> list[int]:
+    def called_by(self, number: int) -> list[int]:
         """The functions that one calls by name, or that are inside it."""
         known = self._called.get(number)
         if known is None:
