@@ -71,6 +71,28 @@ def needed_inputs(mirror: OracleSlice, outputs: tuple[str, ...]) -> tuple[str, .
     return tuple(sorted(found))
 
 
+def not_listed(mirror: OracleSlice, outputs: tuple[str, ...]) -> tuple[str, ...]:
+    """Operations that the named outputs need and no list allows, each with its line. What stands on
+    one side of a choice alone may never be evaluated, and is not looked at."""
+    roots = dict(mirror.outputs)
+    todo: list[Reference] = [roots[name] for name in outputs if name in roots]
+    seen: set[int] = set()
+    found: set[tuple[int, str]] = set()
+    while todo:
+        reference = todo.pop()
+        if not isinstance(reference, int) or reference in seen:
+            continue
+        seen.add(reference)
+        op = mirror.ops[reference]
+        if op.name == "ifelse":
+            todo.append(op.arguments[0])
+            continue
+        if op.name not in OPERATIONS:
+            found.add((op.line, op.name))
+        todo += [*op.arguments, *(value for _, value in op.keywords)]
+    return tuple(f"{name} at line {line}" for line, name in sorted(found))
+
+
 class Machine:
     """Evaluates operations on demand, each once. `function` tells what an operation runs."""
 

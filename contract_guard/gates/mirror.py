@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 
 from contract_guard.gates.constants import production_constant
-from contract_guard.gates.interpret import CannotLift, interpret, needed_inputs
+from contract_guard.gates.interpret import CannotLift, interpret, needed_inputs, not_listed
 from contract_guard.gates.model import Gate, GateInputs, GateOutput
 from contract_guard.gates.settings import Mirror
 from contract_guard.mirrors.model import (
@@ -169,6 +169,8 @@ def bind(
         raise CannotLift(f"cannot be lifted: {', '.join(mirror.refused)}")
     outputs = outputs_of(mirror, expects or {})
     mirror = with_given_results(mirror, said or {})
+    if unlisted := not_listed(mirror, tuple(outputs.values())):
+        raise CannotLift(f"cannot be lifted: {', '.join(unlisted)}")
     bound, unbound = bindings(mirror, said or {}, outputs)
     if unbound:
         raise CannotLift(f"nothing is bound to {', '.join(unbound)}")

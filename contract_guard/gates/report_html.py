@@ -27,7 +27,8 @@ td.n-a { color: var(--quiet); } td { text-align: center; }
 .wide { overflow-x: auto; } pre { overflow-x: auto; padding: .6rem; border: 1px solid var(--line); }
 section { margin-top: 2rem; border-top: 1px solid var(--line); } dt { font-weight: 600; }
 dd { margin: 0 0 .3rem 1rem; overflow-wrap: anywhere; }
-svg text { font-size: 11px; fill: currentColor; }
+h1, h2, h3 { overflow-wrap: anywhere; } figure { margin: 0 0 1rem; }
+svg { max-width: 100%; height: auto; } svg text { font-size: 11px; fill: currentColor; }
 """
 
 
@@ -58,7 +59,8 @@ def _summary(entries: Sequence[Entry]) -> str:
     counts = {word: sum(entry.verdict == word for entry in entries) for word in WORDS}
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none"
     rows = sum(entry.rows for entry in entries)
-    return f"{len(entries)} runs: {said}; {rows:,} rows."
+    runs = "1 run" if len(entries) == 1 else f"{len(entries)} runs"
+    return f"{runs}: {said}; {rows:,} rows."
 
 
 def _matrix(entries: Sequence[Entry]) -> str:

@@ -400,6 +400,8 @@ class Session:
 
 def _reason(error: Exception, case: Case) -> str:
     """A fault of the gate on one line."""
-    if isinstance(error, torch.OutOfMemoryError):
+    # torch has no class of its own for a CPU that is out of memory.
+    on_cpu = isinstance(error, MemoryError) or "DefaultCPUAllocator: can't" in str(error)
+    if isinstance(error, torch.OutOfMemoryError) or on_cpu:
         return f"out of memory at {case.rows} tokens of {case.shape.hidden}"
     return str(error) if isinstance(error, GateFault) else f"raises {one_line(error)}"

@@ -66,7 +66,7 @@ def mirror_report(
     root: Path, test: str, gate_name: str | None, format: str, with_inputs: bool
 ) -> tuple[str, bool]:
     """The text of `gate mirror`, and whether everything could be bound."""
-    from contract_guard.gates.interpret import CannotLift
+    from contract_guard.gates.interpret import CannotLift, not_listed
     from contract_guard.gates.mirror import (
         bindings,
         outputs_of,
@@ -105,7 +105,7 @@ def mirror_report(
     for name in unbound:
         lines.append(f"  {name} -> NOT BOUND: add it to bind, as a role or a value")
         bound = False
-    for refusal in lifted.refused:
+    for refusal in (*lifted.refused, *not_listed(lifted, tuple(outputs.values()))):
         lines.append(f"cannot be lifted: {refusal}")
         bound = False
     if with_inputs and bound:

@@ -166,7 +166,7 @@ def test_the_page_escapes_everything_and_loads_nothing():
 def test_the_page_shows_the_latest_run_of_each():
     page = report_html.render([entry(verdict="drift"), entry()])
     assert page.count("<section") == 1
-    assert "1 runs: 1 agree" in page
+    assert "1 run: 1 agree" in page
 
 
 def test_json_is_as_the_design_says():

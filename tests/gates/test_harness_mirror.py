@@ -157,6 +157,14 @@ def test_refusals_of_the_slicer_stand():
         bind("t", lift("def test_a():\n    assert open('x').read() == g()\n", "t.py::test_a"))
 
 
+def test_what_no_list_allows_is_named_before_anything_runs():
+    source = TEST.replace("* scale", "* float(urlopen('http://x').read())")
+    source = "from urllib.request import urlopen\n" + source
+    said = r"^cannot be lifted: read at line 17, urllib\.request\.urlopen at line 17$"
+    with pytest.raises(CannotLift, match=said):
+        bind("t", lift(source, "t.py::test_it"), {"prod.constants:FIRST": 200})
+
+
 def test_attributes_are_no_way_out():
     with pytest.raises(CannotLift, match=r"cannot be lifted: \.__class__"):
         value_of(program(Op("getattr", ("$x", Const("__class__")))), x=torch.ones(1))

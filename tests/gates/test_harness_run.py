@@ -97,6 +97,10 @@ def out_of_memory(output, inputs):
     raise torch.OutOfMemoryError("CUDA out of memory")
 
 
+def out_of_memory_on_cpu(output, inputs):
+    return torch.empty(1 << 50)
+
+
 def too_narrow(output, inputs):
     return dataclasses.replace(output, dense=output.dense[:, 1:])
 
@@ -110,6 +114,7 @@ def moved(output, inputs):
     [
         (raising, "no such expert"),
         (out_of_memory, "out of memory at 1 tokens of 64"),
+        (out_of_memory_on_cpu, "out of memory at 1 tokens of 64"),
         (too_narrow, "weights of shape (1, 15), expected (1, 16)"),
         (moved, "weights on meta, inputs on cpu"),
     ],
