@@ -18,3 +18,9 @@ def line_start(text: str) -> str:
 
 def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def is_newer(version: str, known: int) -> bool:
+    """Whether the version that a file states is a whole number above `known`."""
+    is_number = version.isascii() and version.isdigit()
+    return is_number and (len(version) > len(str(known)) or int(version) > known)

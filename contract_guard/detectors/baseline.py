@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from contract_guard.findings import Finding, fingerprint
-from contract_guard.text import plural, printable
+from contract_guard.text import is_newer, plural, printable
 
 VERSION = 1
 _HEADER_START = "# contract-guard baseline "
 _HEADER = f"{_HEADER_START}{VERSION}: written by `contract-guard baseline update`, not by hand"
 _REPAIR = "`contract-guard baseline update` writes it anew"
+NO_BASELINE = "it is no baseline: name another file, or take it away"
 _ENTRY = re.compile(
-    r"  (?P<rule>\S+) (?P<fingerprint>[0-9a-f]{16})(?:\*(?P<count>[1-9]\d*))? (?P<symbol>.*)"
+    r"  (?P<rule>\S+) (?P<fingerprint>[0-9a-f]{16})(?:\*(?P<count>[1-9][0-9]{0,8}))? (?P<symbol>.*)"
 )
 
 
@@ -67,16 +68,18 @@ def dump(counts: Mapping[Entry, int]) -> str:
 def parse(text: str) -> dict[Entry, Known]:
     """The entries of a baseline, in any order, each with the highest number that stands there:
     a clean merge may move or repeat them. Raises BaselineError."""
-    lines = text.split("\n")
+    if not is_replaceable(text):
+        raise BaselineError(NO_BASELINE)
+    lines = text.removeprefix("\ufeff").split("\n")
     if any(line.startswith(("<<<<<<<", "=======", ">>>>>>>")) for line in lines):
         raise BaselineError(f"it has conflict markers: settle the code, then {_REPAIR}")
     if not lines[0].startswith(_HEADER_START):
         raise BaselineError(f"its first line is not `{_HEADER_START}...`: {_REPAIR}")
     version = lines[0].removeprefix(_HEADER_START).partition(":")[0]
     if version != str(VERSION):
-        what = "upgrade it" if version.isdigit() and int(version) > VERSION else _REPAIR
+        what = "upgrade it" if is_newer(version, VERSION) else _REPAIR
         raise BaselineError(
-            f"it has version {printable(version)}, and this program knows {VERSION}: {what}"
+            f"it has version {printable(version[:20])}, and this program knows {VERSION}: {what}"
         )
     found: dict[Entry, Known] = {}
     path = ""
@@ -91,6 +94,12 @@ def parse(text: str) -> dict[Entry, Known]:
         elif line:
             path = _read_path(line, number)
     return found
+
+
+def is_replaceable(text: str) -> bool:
+    """Whether nothing but a baseline is lost with a text: it is empty, or has a baseline's first
+    line somewhere, however damaged the rest."""
+    return not text.strip() or _HEADER_START in text
 
 
 def _written_path(path: str) -> str:

@@ -8,12 +8,14 @@ from typing import NamedTuple
 import msgspec
 
 from contract_guard.detectors.baseline import (
+    NO_BASELINE,
     Baseline,
     BaselineError,
     Entry,
     Known,
     dump,
     entries,
+    is_replaceable,
     parse,
     stale,
 )
@@ -66,7 +68,8 @@ def write_baseline(
     """Replace the baseline by one of the findings that are as bad as `fail_on` or worse; with
     `prune` only take out of it what is no longer found. The number of findings that it then holds.
 
-    Raises UserError where it cannot be written, or the one to prune cannot be read.
+    Raises UserError where it cannot be written, the one to prune cannot be read, or the file is
+    none.
     """
     if prune:
         there = entries(findings)
@@ -75,8 +78,20 @@ def write_baseline(
     else:
         failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
         counts = entries(finding for finding in findings if finding.severity in failing)
+        _refuse_other_files(place)
     replace_text(place.path, place.name, dump(counts))
     return sum(counts.values())
+
+
+def _refuse_other_files(place: Place) -> None:
+    """A configuration may name any file of the project."""
+    if place.path.is_file() and not place.path.is_symlink():
+        try:
+            text = place.path.read_bytes().decode("utf-8", "replace")
+        except OSError as error:
+            raise UserError(f"{place.name}: cannot be read: {error.strerror}") from None
+        if not is_replaceable(text):
+            raise UserError(f"{place.name}: {NO_BASELINE}")
 
 
 def stale_entries(

@@ -33,9 +33,8 @@ def tracked_paths(git_directory: Path) -> list[str] | None:
     None where there is no index, or one that does not list every file by itself: a split or a
     sparse index, an unknown version, a damaged file.
     """
-    try:
-        data = (git_directory / "index").read_bytes()
-    except OSError:
+    data = _content(git_directory / "index")
+    if data is None:
         return None
     oid_size = 32 if _uses_sha256(git_directory) else 20
     try:
@@ -45,11 +44,16 @@ def tracked_paths(git_directory: Path) -> list[str] | None:
 
 
 def _uses_sha256(git_directory: Path) -> bool:
-    try:
-        config = (git_directory / "config").read_bytes().lower()
-    except OSError:
-        return False
+    config = (_content(git_directory / "config") or b"").lower()
     return b"objectformat" in config and b"sha256" in config
+
+
+def _content(path: Path) -> bytes | None:
+    """None for what is no file, a pipe above all, and for one that cannot be read."""
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
 
 
 def _parse(data: bytes, oid_size: int) -> list[str] | None:

@@ -1,18 +1,23 @@
 """Text files that this tool keeps in a project: read as a whole, replaced as a whole."""
 
 import os
+import stat
 from pathlib import Path
 
 from contract_guard.errors import UserError
 
 LARGEST = 64 << 20
+_NO_FILE = "it is no regular file"
 
 
 def read_text(path: Path, name: str, if_absent: str) -> str:
     """The text of the file, which messages call `name`. Raises UserError, with `if_absent` where
     there is none."""
     try:
-        if path.stat().st_size > LARGEST:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise UserError(f"{name}: cannot be read: {_NO_FILE}")
+        if status.st_size > LARGEST:
             raise UserError(f"{name}: larger than {LARGEST >> 20} MB")
         return path.read_text("utf-8")
     except FileNotFoundError:
@@ -28,6 +33,8 @@ def replace_text(path: Path, name: str, text: str) -> bool:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{name}: cannot be written: {_NO_FILE}")
         if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
             return False
         try:

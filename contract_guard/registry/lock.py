@@ -14,6 +14,7 @@ from contract_guard.registry.consumers import Consumption, consumers_of_any
 from contract_guard.registry.contents import value_text
 from contract_guard.registry.index import Registry
 from contract_guard.registry.risk import is_constant_name
+from contract_guard.text import is_newer
 
 VERSION = 1
 _HEADER = f"# contracts.lock {VERSION}: written by `contract-guard registry update`, not by hand"
@@ -158,8 +159,10 @@ def parse(text: str) -> dict[str, Locked]:
     if not lines[0].startswith(_HEADER_START):
         raise LockError(f"its first line is not `{_HEADER_START}...`: {_REPAIR}")
     version = lines[0].removeprefix(_HEADER_START).partition(":")[0]
-    if version.isdigit() and int(version) > VERSION:
-        raise LockError(f"it has version {version}, and this program knows {VERSION}: upgrade it")
+    if is_newer(version, VERSION):
+        raise LockError(
+            f"it has version {version[:20]}, and this program knows {VERSION}: upgrade it"
+        )
     found: dict[str, Locked] = {}
     for number, block in _blocks(lines[1:]):
         contract = _contract(number, block)

@@ -1,6 +1,7 @@
 """`contract-guard baseline`, and `check` beside one."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -167,3 +168,32 @@ def test_a_baseline_outside_of_the_project_is_not_read(run, project: Path) -> No
     assert run("check").err == f"contract-guard: baseline: '{NAME}' leads out of the project\n"
     assert run("baseline", "update").code == 2
     assert outside.read_text() == ""
+
+
+def test_another_file_is_not_overwritten(run, project: Path) -> None:
+    settings = project / "pyproject.toml"
+    source = project / "pkg" / "constants.py"
+    before = source.read_text()
+    settings.write_text('[tool.contract_guard]\nbaseline = "pkg/constants.py"\n')
+    for arguments in (("baseline", "update"), ("baseline", "update", "--prune"), ("check",)):
+        message = "pkg/constants.py: it is no baseline: name another file, or take it away"
+        assert run(*arguments) == (2, "", f"contract-guard: {message}\n")
+    assert source.read_text() == before
+
+
+def test_a_damaged_baseline_is_written_anew(run, project: Path) -> None:
+    run("baseline", "create")
+    good = (project / NAME).read_text()
+    for text in ("", "<<<<<<< HEAD\n" + good, "\ufeff" + good, good.replace("\n", "\r\n")):
+        (project / NAME).write_text(text)
+        assert run("baseline", "update").code == 0
+        assert (project / NAME).read_text() == good
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_not_waited_for(run, project: Path) -> None:
+    os.mkfifo(project / NAME)
+    for arguments in (("check",), ("baseline", "update")):
+        done = run(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.endswith(": it is no regular file\n")

@@ -124,7 +124,7 @@ def test_a_clean_merge_may_move_and_repeat_entries() -> None:
     ("text", "message"),
     [
         ("", "its first line is not `# contract-guard baseline ...`"),
-        ("{}", "its first line is not `# contract-guard baseline ...`"),
+        ("{}", "it is no baseline: name another file"),
         (
             TEXT.replace("baseline 1:", "baseline 2:"),
             "it has version 2, and this program knows 1: upgrade",
@@ -143,3 +143,18 @@ def test_what_is_no_baseline_is_said(text: str, message: str) -> None:
     with pytest.raises(BaselineError) as raised:
         parse(text)
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("version", ["9" * 5000, "\u00b2", "-1", "", "x"])
+def test_a_version_that_is_none(version: str) -> None:
+    with pytest.raises(BaselineError, match="it has version "):
+        parse(TEXT.replace("baseline 1", f"baseline {version}"))
+
+
+def test_a_count_that_is_none() -> None:
+    with pytest.raises(BaselineError, match="line 4 is no entry of a file"):
+        parse(TEXT.replace("*2", "*" + "9" * 5000))
+
+
+def test_a_byte_order_mark_and_other_line_ends() -> None:
+    assert parse("\ufeff" + TEXT) == parse(TEXT)

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def test_split_index_is_not_guessed(write: Write, git: Git) -> None:
 
 def test_none(root: Path) -> None:
     assert tracked_paths(root / ".git") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["index", "config"])
+def test_a_pipe_is_not_waited_for(name: str, write: Write, git: Git) -> None:
+    root = write(FILES)
+    git("add", ".")
+    (root / ".git" / name).unlink()
+    os.mkfifo(root / ".git" / name)
+    assert (tracked_paths(root / ".git") is None) == (name == "index")
 
 
 def test_find(root: Path, write: Write, git: Git) -> None:
