@@ -12,6 +12,7 @@ from contract_guard.mirrors.index import IMPORTED, NEARBY, Entry
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.search import Resemblance, Search, TestGraph
+from contract_guard.mirrors.subject import FAR
 from contract_guard.mirrors.verdict import (
     MIRROR,
     is_mirror,
@@ -42,6 +43,8 @@ class Copy:
     copy has two operations, `is_twin` that `production` is what a kernel that the test
     calls does in Python. `forms` are the
     assertions that take part, sorted; `probability` is how likely a maintainer calls it a mirror.
+    `distance` is the number of calls from what the assertions name to `production`, None where
+    what they name is not known.
     """
 
     test: Place
@@ -53,6 +56,7 @@ class Copy:
     match: Match
     forms: tuple[str, ...]
     probability: float
+    distance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +110,27 @@ def copies_of_test(
     candidates = search.candidates(path, test)
     if not any(is_wanted(entries[candidate.entry]) for candidate in candidates):
         candidates = []
-    resemblances = search.resemblances(path, test, candidates)
-    found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
-    best = max(found, key=lambda copy: (not copy.is_slight, copy.probability), default=None)
+    best = _best(search.resemblances(path, test, candidates))
+    if best is not None and best.distance != 0:
+        # Nominated by what it has in common: what the assertions name comes first.
+        known = {candidate.entry for candidate in candidates}
+        named = [c for c in search.subjects(path, test) if c.entry not in known]
+        best = _best([*search.resemblances(path, test, [*candidates, *named])])
+    if best is not None and best.distance == FAR:
+        best = None
     predicates = _predicates(search, path, test, is_wanted)
     return FileCopies((best,) if best is not None else (), tuple(predicates))
+
+
+def _best(resemblances: Iterable[Resemblance]) -> Copy | None:
+    """The copy to report of one test: of what its assertions name, before a neighbour of that
+    which resembles it more."""
+    found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
+    return max(
+        found,
+        key=lambda copy: (copy.distance != FAR, not copy.is_slight, copy.probability),
+        default=None,
+    )
 
 
 def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
@@ -143,6 +163,7 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         match,
         tuple(sorted(resemblance.forms)),
         probability(match, reach),
+        resemblance.distance,
     )
 
 

@@ -142,6 +142,16 @@ class Index:
             self._modules.setdefault(_module_name(path), path)
 
     @cached_property
+    def _numbers(self) -> dict[tuple[str, str, int], int]:
+        return {
+            (e.path, e.function.qualname, e.function.start): n for n, e in enumerate(self.entries)
+        }
+
+    def number(self, entry: Entry) -> int:
+        """The place of an entry among all."""
+        return self._numbers[entry.path, entry.function.qualname, entry.function.start]
+
+    @cached_property
     def rarity(self) -> Rarity:
         return Rarity(entry.function for entry in self.entries)
 

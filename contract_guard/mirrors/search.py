@@ -7,13 +7,14 @@ from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
-from contract_guard.mirrors.index import CALLED, IMPORTED, Candidate, Entry, Index
+from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, Candidate, Entry, Index
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode, all_functions
 from contract_guard.mirrors.slice import is_literal
+from contract_guard.mirrors.subject import FAR, Subjects, named
 from contract_guard.mirrors.trace import Expectation, Trace, functions_of, run
 from contract_guard.mirrors.weights import Graphs, weigh
 
@@ -22,6 +23,7 @@ _MINIMUM = 4.0  # nomination score under which no graph is built
 _SHARED = 3  # fragments that compute
 _BRANCHES = 3  # fragments that decide
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
+_SUBJECTS = 12  # functions that are compared because an assertion names them
 _OPEN = 24  # files whose trees are held
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 
@@ -31,7 +33,9 @@ class Resemblance:
     """A test's value that resembles a production function. `forms` are the assertions that take
     part (`assert ==`, `raises match`); `helper` is the function of the test file in which most of
     the copy stands, None where that is the test itself. `of_kernel` says that the test's file
-    imports a kernel, which may be what `entry` does in Python."""
+    imports a kernel, which may be what `entry` does in Python. `distance` is the number of calls
+    from what the actual side of those assertions names to `entry`, FAR where it does not lead
+    there, None where what it names is not known."""
 
     path: str
     test: FunctionFragments
@@ -42,6 +46,7 @@ class Resemblance:
     forms: frozenset[str]
     helper: FunctionFragments | None
     of_kernel: bool = False
+    distance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class TestGraph:
     """What a test computes: its trace, in normal form, and the nodes of each compared value.
 
     `groups` pairs the form of the assertion with the nodes. Where the test never calls
-    production, the other side of each assertion is a group too: it can only be a copy.
+    production, the other side of each assertion is a group too: it can only be a copy. `actuals`
+    are the other sides, one for each group.
     """
 
     __test__ = False
@@ -59,6 +65,7 @@ class TestGraph:
     graphs: Graphs
     groups: tuple[tuple[str, frozenset[int]], ...]
     calls_production: bool
+    actuals: tuple[Reference | None, ...] = ()
 
     def has_library_function(self, name: str) -> bool:
         """True if a library's function of that name takes part in what is expected: an oracle."""
@@ -195,11 +202,13 @@ class Search:
         graph: TestGraph,
     ) -> Resemblance:
         lines = {line for line, _ in match.aligned}
-        forms = {
-            form
-            for form, nodes in graph.groups
+        taking_part = [
+            (form, actual)
+            for (form, nodes), actual in zip(graph.groups, graph.actuals, strict=True)
             if any(graph.form.nodes[node].line in lines for node in nodes)
-        }
+        ]
+        forms = {form for form, _ in taking_part}
+        actuals = [actual for _, actual in taking_part if actual is not None]
         outside = [line for line in lines if not test.start <= line <= test.end]
         helper = None
         if 2 * len(outside) > len(lines):
@@ -214,7 +223,39 @@ class Search:
             frozenset(forms),
             helper,
             self.index.imports_kernel(path),
+            self._distance(path, test, graph, entry, actuals),
         )
+
+    def _distance(
+        self,
+        path: str,
+        test: FunctionFragments,
+        graph: TestGraph,
+        entry: Entry,
+        actuals: Sequence[Reference],
+    ) -> int | None:
+        ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
+        distances = Subjects(self.index, path, self.closure(path, test)[1]).distances(ways)
+        if not distances:
+            return None
+        return distances.get(self.index.number(entry), FAR)
+
+    def subjects(self, path: str, test: FunctionFragments) -> list[Candidate]:
+        """The functions of production that the assertions of a test name."""
+        graph = self.graph(path, test)
+        if graph is None:
+            return []
+        calls = self.closure(path, test)[1]
+        reach = self.index.reach(path, calls)
+        actuals = [actual for actual in graph.actuals if actual is not None]
+        ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
+        distances = Subjects(self.index, path, calls).distances(ways)
+        nearest = sorted(distances, key=lambda n: (distances[n], n))[:_SUBJECTS]
+        return [
+            Candidate(number, 0.0, max(reach.get(number, NONE), IMPORTED))
+            for number in nearest
+            if distances[number] <= 1 and not self.index.entries[number].function.kernel
+        ]
 
     def _function_at(self, path: str, lines: list[int]) -> FunctionFragments | None:
         """The innermost function of a file that holds most of these lines."""
@@ -286,22 +327,22 @@ class Search:
         calls_production = bool(graph.produced)
         form = normal_form(graph.ops, graph.aliases)
         computed = [e for e in traced.expectations if not is_literal(e, traced)]
-        groups = [
-            (_form(e, graph), _reachable(form, e.value))
+        compared = [
+            e
             for e in computed
             if not _is_production_data(e.value, graph) and not _is_same_view(e, graph)
         ]
+        groups = [(_form(e, graph), _reachable(form, e.value)) for e in compared]
+        actuals = [e.actual for e in compared]
         if not calls_production:
-            groups += [
-                (e.form, _reachable(form, e.actual))
-                for e in traced.expectations
-                if isinstance(e.actual, int)
-            ]
+            both = [e for e in traced.expectations if isinstance(e.actual, int)]
+            groups += [(e.form, _reachable(form, e.actual)) for e in both if e.actual is not None]
+            actuals += [e.value for e in both]
         if not groups and not computed:
             return None
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
-        return TestGraph(traced, form, graphs, tuple(groups), calls_production)
+        return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
 
 
 def _is_same_view(expectation: Expectation, graph: Graph) -> bool:

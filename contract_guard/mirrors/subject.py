@@ -1,0 +1,115 @@
+"""What the actual side of an assertion comes from: the functions of production that it names.
+
+A copy can only be of these, or of what they call. A neighbour of them that resembles the expected
+value more (a sibling class, a sibling property) is not what the assertion checks.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from contract_guard.mirrors.graph import Graph
+from contract_guard.mirrors.index import Index
+from contract_guard.mirrors.model import Const, Reference
+from contract_guard.mirrors.operations import ARRAY_METHODS, words
+
+FAR = 99  # calls away: not reached
+_STEPS = 3  # calls between what an assertion names and what computes it
+_MOST = 400  # functions that are followed
+_OF_ARRAYS = ARRAY_METHODS | words(
+    "shape dtype device data T mT real imag values iloc loc call item numpy tolist stride clone copy detach size ndim"
+)
+_BUILT = ("__init__", "__post_init__", "__new__", "__call__", "forward")
+
+
+def named(graph: Graph, actual: Reference) -> list[list[str]]:
+    """The names along each way from a value to what production made: what is read and called,
+    the outermost first (`model.fit().resid` is `resid`, `fit`, `model`)."""
+    found: list[list[str]] = []
+    seen: set[Reference] = set()
+    stack: list[tuple[Reference, tuple[str, ...]]] = [(actual, ())]
+    while stack:
+        value, names = stack.pop()
+        if isinstance(value, Const) or value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, str):
+            dotted = value.removeprefix("$").split(".")
+            found.append([*names, *reversed(dotted)])
+            continue
+        op = graph.ops[value]
+        last = op.name.rsplit(".", 1)[-1]
+        if op.name == "getattr" and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
+            stack.append((op.arguments[0], (*names, str(op.arguments[1].value))))
+        elif value in graph.produced:
+            receiver = op.arguments[:1] if "." not in op.name else ()
+            if receiver:
+                stack.append((receiver[0], (*names, last)))
+            else:
+                found.append([*names, last])
+        elif op.arguments:
+            stack += [(argument, names) for argument in op.arguments]
+    return found
+
+
+class Subjects:
+    """The functions that assertions of one test file name, with those that they reach."""
+
+    def __init__(self, index: Index, path: str, calls: Collection[str]) -> None:
+        self._index = index
+        self._calls = calls
+        self._near = index.reach(path, calls)
+        self._classes = {name for name in calls if index.by_class.get(name)}
+
+    def distances(self, ways: Iterable[list[str]]) -> dict[int, int]:
+        """The functions of production that these names stand for, with the number of calls to
+        each. Empty where none is known: then anything may be meant."""
+        first: dict[int, int] = {}
+        for names in ways:
+            for name in names:
+                resolved = list(self._resolved(name))
+                for number in resolved:
+                    first[number] = 0
+                if resolved:
+                    break
+        found = dict(first)
+        level = list(first)
+        for step in range(1, _STEPS + 1):
+            level = [n for number in level for n in self._reached(number) if n not in found]
+            found.update(dict.fromkeys(level[:_MOST], step))
+        return found
+
+    def _resolved(self, name: str) -> Iterator[int]:
+        if name in _OF_ARRAYS:
+            return
+        numbers = [n for n in self._index.by_name.get(name, ()) if n in self._near]
+        yield from self._of_classes(numbers)
+        for number in self._index.by_class.get(name, ()):
+            if self._last(number) in _BUILT:
+                yield number
+
+    def _of_classes(self, numbers: list[int]) -> list[int]:
+        """Of methods of one name those of the classes that the test names, where it names some
+        that have it; all others are of siblings."""
+        own = [n for n in numbers if self._owner(n) in self._classes]
+        return own or numbers
+
+    def _reached(self, number: int) -> Iterator[int]:
+        path, function = self._index.entries[number]
+        yield from self._index.called_by(number)
+        for name in function.calls:
+            for target in self._index.by_class.get(name, ()):
+                if self._last(target) in _BUILT:
+                    yield target
+            for target in self._index.by_name.get(name, ()):
+                if self._owner(target) in self._classes:
+                    yield target
+        for leaf in {fragment.partition(">")[2] for fragment in function.fragments}:
+            for target in self._index.by_name.get(leaf, ()):
+                if self._index.entries[target].path == path:
+                    yield target
+
+    def _last(self, number: int) -> str:
+        return self._index.entries[number].function.qualname.rsplit(".", 1)[-1]
+
+    def _owner(self, number: int) -> str:
+        parts = self._index.entries[number].function.qualname.split(".")
+        return parts[-2] if len(parts) > 1 else ""
