@@ -30,7 +30,7 @@ def test_the_removing_change(run) -> None:
     assert done.code == 1
     assert done.out.splitlines() == [
         "removed gate.constants:IMAGE_PAD_ID = 129279 (gate/constants.py:9)",
-        "  cdb5d99517 2026-03-02 Remove IMAGE_PAD_ID",
+        "  24af1db6e9 2026-03-02 Remove IMAGE_PAD_ID",
         "  tests/test_gate.py:6: import: collection error, 28 tests lost",
         "    help: use what took the place of `IMAGE_PAD_ID`, or remove what depends on it",
         "  1 consumer updated in this change",
@@ -149,7 +149,7 @@ def test_explain(run, tmp_path: Path) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "gate.constants:IMAGE_PAD_ID is not there",
-        "  removed by cdb5d99517 2026-03-02 Remove IMAGE_PAD_ID",
+        "  removed by 24af1db6e9 2026-03-02 Remove IMAGE_PAD_ID",
         "  it stood at gate/constants.py:9, was 129279",
         "  repair: remove what depends on `IMAGE_PAD_ID`",
     ]
