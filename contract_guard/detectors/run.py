@@ -8,6 +8,7 @@ import pathspec
 
 from contract_guard.detectors import (
     constants,
+    copied_enums,
     divergent,
     echoes,
     fixtures,
@@ -42,6 +43,7 @@ DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG306"}), mirrors.discarded_comparisons),
     (frozenset({"CG307"}), narrowed.narrowed_inputs),
     (frozenset({"CG401"}), divergent.divergent_constants),
+    (frozenset({"CG401"}), copied_enums.divergent_enums),
     (frozenset({"CG402"}), divergent.divergent_rules),
     (frozenset({"CG903"}), hygiene.unreadable),
 )
