@@ -119,9 +119,7 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         message="the same rule",
         aligned=match.aligned,
     )
-    severity: Severity = "note" if copy.is_slight or _is_other_reference(copy) else "warning"
-    if not match.computing and all(form.endswith("match") for form in copy.forms):
-        severity = "note"  # the text of an error message, with its values filled in
+    severity: Severity = "note" if is_note(copy) else "warning"
     cost = "a fault in it, or a change of it, does not show here"
     if rule == "CG304" and match.parting is None:
         cost = f"no difference is seen yet; {cost}"
@@ -141,6 +139,18 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
     )
     test = f"{copy.test.path}::{copy.test.qualname.replace('.', '::')}"
     return msgspec.structs.replace(finding, score=round(copy.probability, 2), test=test)
+
+
+def is_note(copy: Copy) -> bool:
+    """True for a copy that may well be meant."""
+    return copy.is_slight or _is_other_reference(copy) or copy.is_twin or _is_message(copy)
+
+
+def _is_message(copy: Copy) -> bool:
+    """True for the text of an error message with its values filled in."""
+    if all(form.endswith(" message") for form in copy.forms):
+        return copy.match.text > 0
+    return not copy.match.computing and all(form.endswith("match") for form in copy.forms)
 
 
 def _is_other_reference(copy: Copy) -> bool:

@@ -56,7 +56,8 @@ class Calls(Expressions):
         if isinstance(callee, Closure):
             return self.invoke(callee, arguments, keywords, frame.owner, line)
         if isinstance(callee, ClassValue):
-            return self.graph.op(callee.node.name, arguments, line, keywords)
+            rank = OBJECT if self._is_of_production(callee) else None
+            return self.graph.op(callee.node.name, arguments, line, keywords, rank=rank)
         if isinstance(callee, Imported):
             return self._imported_call(callee, arguments, keywords, line)
         return self.graph.op("call", (callee, *arguments), line, keywords, rank=RESULT)
@@ -103,6 +104,19 @@ class Calls(Expressions):
                 if found is not None:
                     return found[0], receiver
         return None
+
+    def _is_of_production(self, value: ClassValue, depth: int = 4) -> bool:
+        """True for a class of the file that is derived from one of production."""
+        for parent in value.node.bases:
+            root, _, rest = dotted_name(parent).partition(".")
+            base = value.frame.lookup(root)
+            if isinstance(base, Imported) and rest:
+                base = base.attribute(rest)
+            if isinstance(base, Imported) and is_production(base.dotted, self.production):
+                return True
+            if isinstance(base, ClassValue) and depth and self._is_of_production(base, depth - 1):
+                return True
+        return False
 
     def _imported_call(
         self,

@@ -4,6 +4,7 @@ A result is plain values, and depends on that file, on the files of production a
 there are: it can be kept, and be made in another process.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,12 +17,16 @@ from contract_guard.mirrors.subject import FAR
 from contract_guard.mirrors.verdict import (
     MIRROR,
     is_mirror,
+    is_scattered,
     is_shadow,
     is_short,
     is_slight,
     is_twin,
     probability,
 )
+
+_BRUTE = re.compile(r"(^|[_.])(naive|brute)")
+_WHOLE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +142,15 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     """The verdict on a resemblance, None where it is no copy. `threshold` is the probability from
     which it is one."""
     match, reach = resemblance.match, resemblance.reach
+    if _is_brute_force(resemblance):
+        return None
     shadow = not resemblance.calls_production and reach < NEARBY
     slight = twin = False
     if shadow:
-        if not is_shadow(match):
+        if not is_shadow(match, reach):
             return None
     elif is_mirror(match, reach, threshold):
-        slight = is_short(match)
+        slight = is_short(match) or is_scattered(match, reach) or _is_size(resemblance)
     elif resemblance.of_kernel and reach < IMPORTED and is_twin(match):
         twin = True
     elif is_slight(match, reach, threshold):
@@ -164,6 +171,24 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         tuple(sorted(resemblance.forms)),
         probability(match, reach),
         resemblance.distance,
+    )
+
+
+def _is_size(resemblance: Resemblance) -> bool:
+    """True for the shape of a result, unless it is more than one operation of the function that
+    the assertion names: where a layout is a contract, writing it out is what a test is for."""
+    return all(form.endswith(" shape") for form in resemblance.forms) and (
+        resemblance.match.arithmetic < 2 or resemblance.distance != 0
+    )
+
+
+def _is_brute_force(resemblance: Resemblance) -> bool:
+    """True for a helper that is slow and plain by its name, and not production's way throughout."""
+    helper = resemblance.helper
+    return (
+        helper is not None
+        and _BRUTE.search(helper.qualname) is not None
+        and resemblance.match.coverage < _WHOLE
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from contract_guard.mirrors.index import Rarity
 from contract_guard.mirrors.model import Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
-from contract_guard.mirrors.operations import COMPUTING
+from contract_guard.mirrors.operations import COMPUTING, words
 from contract_guard.mirrors.parting import parting
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.trace import trace_function
@@ -20,6 +20,8 @@ _TRIED = 6  # stretches of lines that are looked at closely
 _MOST = 60  # expected values of one test
 _LARGE = 400  # nodes of one function that are compared
 _REPEATED = 0.25
+_STEP = 3  # operations between two that are taken for neighbours
+_COMMON = words("getitem eye arange zeros ones len")  # in every other function
 _TELLING = 6  # letters of a name that is no everyday one
 COVERED = 0.4  # share of an expected value that has to match for it to take part
 MOSTLY = 0.8
@@ -49,6 +51,7 @@ class Match:
     branches: int
     size: int
     leaves: tuple[str, ...]
+    linked: int = 0
     parting: tuple[int, int] | None = None
 
 
@@ -104,7 +107,8 @@ class Matcher:
                 if match.score * match.coverage > best.score * best.coverage:
                     best, best_pairs = match, taken
         found = parting(((a, b) for _, a, b in best_pairs), test, production)
-        return replace(best, parting=found)
+        linked = _linked(best_pairs, test, production)
+        return replace(best, parting=found, linked=linked)
 
     def _local(self, a: Weighed, b: Weighed, test: Graphs, production: Graphs) -> float:
         """The evidence of one pair of nodes: the rarity of what they share, scaled by how many of
@@ -218,6 +222,51 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
         size=len({a.place for _, a, _ in pairs}),
         leaves=tuple(sorted(leaves)),
     )
+
+
+def _linked(pairs: list[_Pair], test: Graphs, production: Graphs) -> int:
+    """How many operations of the largest piece that both sides have in one: each is an operand of
+    the next, directly or with a step between, here and there."""
+    partner = {a.index: b.index for _, a, b in pairs}
+    place = {a.index: a.place for _, a, _ in pairs if _counts(a)}
+    group = {index: index for index in partner}
+
+    def root(index: int) -> int:
+        while group[index] != index:
+            index = group[index]
+        return index
+
+    below: dict[int, set[int]] = {}
+    for index, other in partner.items():
+        near = _below(index, test, _STEP)
+        if other not in below:
+            below[other] = _below(other, production, _STEP)
+        for child in near & partner.keys():
+            if partner[child] in below[other]:
+                group[root(index)] = root(child)
+    pieces: dict[int, set[tuple[str, int, int]]] = {}
+    for index in place:
+        pieces.setdefault(root(index), set()).add(place[index])
+    return max(map(len, pieces.values()), default=0)
+
+
+def _counts(weighed: Weighed) -> bool:
+    return weighed.node.op in COMPUTING and weighed.node.op not in _COMMON
+
+
+def _below(index: int, graphs: Graphs, steps: int) -> set[int]:
+    """The nodes that one is computed from in at most so many steps."""
+    found: set[int] = set()
+    level = {index}
+    for _ in range(steps):
+        level = {
+            operand
+            for number in level
+            for operand in graphs.form.nodes[number].operands
+            if isinstance(operand, int)
+        } - found
+        found |= level
+    return found
 
 
 def _agrees(operand: Reference, other: Weighed, form: NormalForm) -> float:

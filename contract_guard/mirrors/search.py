@@ -1,6 +1,7 @@
 """The search for mirrors: nominate by fragments, compare as graphs, one test at a time."""
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -86,6 +87,16 @@ class _Opened:
     @cached_property
     def every(self) -> dict[tuple[int, str], FunctionNode]:
         return {(node.lineno, node.name): node for node in all_functions(self.tree)}
+
+    @cached_property
+    def builders(self) -> dict[str, set[tuple[int, str]]]:
+        """The functions, by line and name, that set a field (`self.x = ...`), by its name."""
+        found: dict[str, set[tuple[int, str]]] = {}
+        for key, function in self.every.items():
+            for node in ast.walk(function):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    found.setdefault(node.attr, set()).add(key)
+        return found
 
     @cached_property
     def outer(self) -> dict[tuple[int, str], tuple[FunctionNode, ast.ClassDef | None]]:
@@ -235,7 +246,19 @@ class Search:
         actuals: Sequence[Reference],
     ) -> int | None:
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        distances = Subjects(self.index, path, self.closure(path, test)[1]).distances(ways)
+        calls = self.closure(path, test)[1]
+        builders = self._open(entry.path).builders
+
+        def setting(name: str) -> list[int]:
+            return [
+                number
+                for start, last in builders.get(name, ())
+                for number in self.index.by_name.get(last, ())
+                if self.index.entries[number].path == entry.path
+                and self.index.entries[number].function.start == start
+            ]
+
+        distances = Subjects(self.index, path, calls, setting).distances(ways)
         if not distances:
             return None
         return distances.get(self.index.number(entry), FAR)
@@ -249,7 +272,7 @@ class Search:
         reach = self.index.reach(path, calls)
         actuals = [actual for actual in graph.actuals if actual is not None]
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        distances = Subjects(self.index, path, calls).distances(ways)
+        distances = Subjects(self.index, path, calls, lambda _: ()).distances(ways)
         nearest = sorted(distances, key=lambda n: (distances[n], n))[:_SUBJECTS]
         return [
             Candidate(number, 0.0, max(reach.get(number, NONE), IMPORTED))
@@ -330,7 +353,11 @@ class Search:
         compared = [
             e
             for e in computed
-            if not _is_production_data(e.value, graph) and not _is_same_view(e, graph)
+            if not _is_bound(e)
+            and not _is_production_data(e.value, graph)
+            and not _is_same_view(e, graph)
+            and not _is_of_one_result(e, graph)
+            and not _is_from_elsewhere(e, graph)
         ]
         groups = [(_form(e, graph), _reachable(form, e.value)) for e in compared]
         actuals = [e.actual for e in compared]
@@ -343,6 +370,67 @@ class Search:
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
         return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
+
+
+def _is_bound(expectation: Expectation) -> bool:
+    """True for what only has to be larger or smaller: a bound is no expected value."""
+    form = expectation.form
+    return form.endswith(("<", "<=", ">", ">=")) or form.startswith(("assertLess", "assertGreater"))
+
+
+def _is_of_one_result(expectation: Expectation, graph: Graph) -> bool:
+    """True where both sides come from what one call returned: `sizes.sum() == total` of
+    `sizes, total = count(x)` compares the parts of a result with one another."""
+    if not isinstance(expectation.value, int) or not isinstance(expectation.actual, int):
+        return False
+    mine, other = (_results(v, graph) for v in (expectation.value, expectation.actual))
+    return not mine.isdisjoint(other)
+
+
+def _results(root: int, graph: Graph) -> set[int]:
+    """The calls of production that returned a tuple of which a value uses a part."""
+    found: set[int] = set()
+    stack: list[Reference] = [root]
+    seen: set[Reference] = set()
+    while stack:
+        value = stack.pop()
+        if not isinstance(value, int) or value in seen or value in graph.produced:
+            continue
+        seen.add(value)
+        op = graph.ops[value]
+        if op.name == "getitem" and op.arguments[0] in graph.produced:
+            base = op.arguments[0]
+            if isinstance(base, int) and isinstance(graph.constant(op.arguments[1]), int):
+                found.add(base)
+        stack += [*op.arguments, *(v for _, v in op.keywords)]
+    return found
+
+
+_PROGRAM = re.compile(r"_(r|stata|sas|matlab|julia|eviews|octave)$", re.IGNORECASE)
+
+
+def _is_from_elsewhere(expectation: Expectation, graph: Graph) -> bool:
+    """True where a side is a number of another program, by its name, at most shifted and scaled:
+    `loglik_R + const`."""
+    sides = (expectation.value, expectation.actual)
+    return any(side is not None and _is_scaled_result(side, graph) for side in sides)
+
+
+def _is_scaled_result(value: Reference, graph: Graph) -> bool:
+    if isinstance(value, str):
+        return any(_PROGRAM.search(part) for part in value.split("."))
+    if isinstance(value, Const):
+        return value.symbol is not None and _PROGRAM.search(value.symbol) is not None
+    op = graph.ops[value]
+    if op.name in ("getitem", "getattr"):
+        last = op.arguments[1] if len(op.arguments) > 1 else None
+        told = isinstance(last, Const) and isinstance(last.value, str)
+        return (told and bool(_PROGRAM.search(str(last.value)))) or _is_scaled_result(
+            op.arguments[0], graph
+        )
+    if op.name in ("add", "sub", "mul", "div"):
+        return any(_is_scaled_result(argument, graph) for argument in op.arguments)
+    return False
 
 
 def _is_same_view(expectation: Expectation, graph: Graph) -> bool:
@@ -377,7 +465,8 @@ def _done_to(root: int, graph: Graph) -> list[str]:
 
 
 def _form(expectation: Expectation, graph: Graph) -> str:
-    """The form of an assertion, and whether it looks at a shape alone: `assert == shape`."""
+    """The form of an assertion, and whether it looks at a shape or the text of an error alone:
+    `assert == shape`, `assert == message`."""
     actual = expectation.actual
     while isinstance(actual, int) and graph.ops[actual].name == "getitem":
         actual = graph.ops[actual].arguments[0]
@@ -385,10 +474,16 @@ def _form(expectation: Expectation, graph: Graph) -> str:
     of_shape = op is not None and (
         op.name in ("size", "stride") or (op.name == "getattr" and op.arguments[1:] == _SHAPE)
     )
-    return f"{expectation.form} shape" if of_shape else expectation.form
+    if of_shape:
+        return f"{expectation.form} shape"
+    of_message = op is not None and (
+        (op.name == "getattr" and op.arguments[1:] in _MESSAGE) or op.name == "builtins.str"
+    )
+    return f"{expectation.form} message" if of_message else expectation.form
 
 
 _SHAPE = (Const("shape"),)
+_MESSAGE = ((Const("msg"),), (Const("message"),), (Const("args"),))
 
 
 def _is_production_data(root: Reference, graph: Graph) -> bool:

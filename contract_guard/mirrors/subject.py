@@ -4,7 +4,8 @@ A copy can only be of these, or of what they call. A neighbour of them that rese
 value more (a sibling class, a sibling property) is not what the assertion checks.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from contract_guard.mirrors.graph import Graph
 from contract_guard.mirrors.index import Index
@@ -15,17 +16,25 @@ FAR = 99  # calls away: not reached
 _STEPS = 3  # calls between what an assertion names and what computes it
 _MOST = 400  # functions that are followed
 _OF_ARRAYS = ARRAY_METHODS | words(
-    "shape dtype device data T mT real imag values iloc loc call item numpy tolist stride clone copy detach size ndim"
+    """shape dtype device data T mT real imag values iloc loc call item numpy tolist stride clone
+    copy detach size ndim"""
 )
 _BUILT = ("__init__", "__post_init__", "__new__", "__call__", "forward")
 
 
-def named(graph: Graph, actual: Reference) -> list[list[str]]:
+class Name(NamedTuple):
+    """A name on the way to a value; `is_call` says that it is called there."""
+
+    text: str
+    is_call: bool
+
+
+def named(graph: Graph, actual: Reference) -> list[list[Name]]:
     """The names along each way from a value to what production made: what is read and called,
     the outermost first (`model.fit().resid` is `resid`, `fit`, `model`)."""
-    found: list[list[str]] = []
+    found: list[list[Name]] = []
     seen: set[Reference] = set()
-    stack: list[tuple[Reference, tuple[str, ...]]] = [(actual, ())]
+    stack: list[tuple[Reference, tuple[Name, ...]]] = [(actual, ())]
     while stack:
         value, names = stack.pop()
         if isinstance(value, Const) or value in seen:
@@ -33,45 +42,62 @@ def named(graph: Graph, actual: Reference) -> list[list[str]]:
         seen.add(value)
         if isinstance(value, str):
             dotted = value.removeprefix("$").split(".")
-            found.append([*names, *reversed(dotted)])
+            found.append([*names, *(Name(part, False) for part in reversed(dotted))])
             continue
         op = graph.ops[value]
         last = op.name.rsplit(".", 1)[-1]
         if op.name == "getattr" and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
-            stack.append((op.arguments[0], (*names, str(op.arguments[1].value))))
+            stack.append((op.arguments[0], (*names, Name(str(op.arguments[1].value), False))))
         elif value in graph.produced:
             receiver = op.arguments[:1] if "." not in op.name else ()
             if receiver:
-                stack.append((receiver[0], (*names, last)))
+                stack.append((receiver[0], (*names, Name(last, True))))
             else:
-                found.append([*names, last])
+                found.append([*names, Name(last, True)])
         elif op.arguments:
             stack += [(argument, names) for argument in op.arguments]
     return found
 
 
 class Subjects:
-    """The functions that assertions of one test file name, with those that they reach."""
+    """The functions that assertions of one test name, with those that they reach.
 
-    def __init__(self, index: Index, path: str, calls: Collection[str]) -> None:
+    `calls` are the calls of the test and its helpers; `builders` gives the functions that set a
+    field of that name.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        path: str,
+        calls: Collection[str],
+        builders: Callable[[str], Collection[int]],
+    ) -> None:
         self._index = index
         self._calls = calls
+        self._builders = builders
         self._near = index.reach(path, calls)
         self._classes = {name for name in calls if index.by_class.get(name)}
 
-    def distances(self, ways: Iterable[list[str]]) -> dict[int, int]:
+    def distances(self, ways: Iterable[list[Name]]) -> dict[int, int]:
         """The functions of production that these names stand for, with the number of calls to
-        each. Empty where none is known: then anything may be meant."""
-        first: dict[int, int] = {}
+        each. Empty where none is known: then anything may be meant.
+
+        A field that was read may be what the call before it made, so that this counts too.
+        """
+        found: dict[int, int] = {}
         for names in ways:
+            known = False
             for name in names:
-                resolved = list(self._resolved(name))
+                if known and not name.is_call:
+                    continue
+                resolved = list(self._resolved(name.text))
                 for number in resolved:
-                    first[number] = 0
-                if resolved:
+                    found.setdefault(number, int(known))
+                known = known or bool(resolved)
+                if known and name.is_call:
                     break
-        found = dict(first)
-        level = list(first)
+        level = list(found)
         for step in range(1, _STEPS + 1):
             level = [n for number in level for n in self._reached(number) if n not in found]
             found.update(dict.fromkeys(level[:_MOST], step))
@@ -85,6 +111,8 @@ class Subjects:
         for number in self._index.by_class.get(name, ()):
             if self._last(number) in _BUILT:
                 yield number
+        if not numbers:
+            yield from self._builders(name)
 
     def _of_classes(self, numbers: list[int]) -> list[int]:
         """Of methods of one name those of the classes that the test names, where it names some

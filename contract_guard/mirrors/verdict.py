@@ -2,7 +2,7 @@
 
 import math
 
-from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY
+from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY, PACKAGE
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.operations import COMPUTING
 
@@ -33,6 +33,7 @@ _BRANCH_EVIDENCE = 6.0
 _TWIN_EVIDENCE = 25.0
 _TWIN = 6  # operations
 _SLIGHT_EVIDENCE = 3.5
+_PIECE = 2  # operations that belong together
 _TELLING = 4  # letters of a name that says something
 
 
@@ -111,6 +112,16 @@ def _is_branch_rule(match: Match, reach: float) -> bool:
     )
 
 
+def is_scattered(match: Match, reach: float) -> bool:
+    """True where the operations that are shared stand apart from one another: most of them are
+    not in one piece on both sides. That may be chance, and is a note."""
+    return (
+        match.text == 0
+        and not _is_branch_rule(match, reach)
+        and (match.linked < _PIECE or 2 * match.linked < match.computing)
+    )
+
+
 def is_short(match: Match) -> bool:
     """True for a mirror of no more than two operations that are not rare: a note."""
     return (
@@ -132,10 +143,11 @@ def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
     computed = COMPUTING.intersection(match.operations) - {"bitcast"}
     return (
         match.computing >= 2
+        and match.linked >= _PIECE
         and bool(computed)
         and probability(match, reach) >= threshold
         and evidence >= _SLIGHT_EVIDENCE
-        and (reach >= CALLEE or _telling_names(match) >= 2)
+        and _telling_names(match) >= (1 if reach >= CALLEE else 2)
     )
 
 
@@ -151,11 +163,12 @@ def is_twin(match: Match) -> bool:
     )
 
 
-def is_shadow(match: Match) -> bool:
-    """The verdict where the test calls no production at all, so that reach says nothing: a copy
-    of some length, nearly whole."""
+def is_shadow(match: Match, reach: float) -> bool:
+    """The verdict where the test calls no production at all: a copy of some length, nearly whole,
+    of what stands in a package that it imports from."""
     return (
-        match.coverage >= _SHADOW_COVERAGE
+        reach >= PACKAGE
+        and match.coverage >= _SHADOW_COVERAGE
         and match.score * match.coverage >= _FAR_EVIDENCE
         and match.substance >= _SUBSTANCE * match.score
         and match.arithmetic >= 2
