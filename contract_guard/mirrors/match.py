@@ -22,6 +22,7 @@ _LARGE = 400  # nodes of one function that are compared
 _REPEATED = 0.25
 _STEP = 3  # operations between two that are taken for neighbours
 _COMMON = words("getitem eye arange zeros ones len")  # in every other function
+_DECIDING = words("eq ne lt le in not_in where")
 _TELLING = 6  # letters of a name that is no everyday one
 COVERED = 0.4  # share of an expected value that has to match for it to take part
 MOSTLY = 0.8
@@ -247,11 +248,12 @@ def _linked(pairs: list[_Pair], test: Graphs, production: Graphs) -> int:
     pieces: dict[int, set[tuple[str, int, int]]] = {}
     for index in place:
         pieces.setdefault(root(index), set()).add(place[index])
-    return max(map(len, pieces.values()), default=0)
+    return max((len(p) for p in pieces.values() if {op for op, *_ in p} - _DECIDING), default=0)
 
 
 def _counts(weighed: Weighed) -> bool:
-    return weighed.node.op in COMPUTING and weighed.node.op not in _COMMON
+    op = weighed.node.op
+    return (op in COMPUTING and op not in _COMMON) or op in _DECIDING
 
 
 def _below(index: int, graphs: Graphs, steps: int) -> set[int]:

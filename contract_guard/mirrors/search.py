@@ -90,12 +90,19 @@ class _Opened:
 
     @cached_property
     def builders(self) -> dict[str, set[tuple[int, str]]]:
-        """The functions, by line and name, that set a field (`self.x = ...`), by its name."""
+        """The functions, by line and name, that set a field (`self.x = ...`), or give it to a call
+        of which they do not use the result (`update(self.x)`), by its name."""
         found: dict[str, set[tuple[int, str]]] = {}
         for key, function in self.every.items():
             for node in ast.walk(function):
+                changed: list[ast.expr] = []
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                    found.setdefault(node.attr, set()).add(key)
+                    changed = [node]
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    changed = node.value.args
+                for target in changed:
+                    if isinstance(target, ast.Attribute):
+                        found.setdefault(target.attr, set()).add(key)
         return found
 
     @cached_property
@@ -379,31 +386,32 @@ def _is_bound(expectation: Expectation) -> bool:
 
 
 def _is_of_one_result(expectation: Expectation, graph: Graph) -> bool:
-    """True where both sides come from what one call returned: `sizes.sum() == total` of
-    `sizes, total = count(x)` compares the parts of a result with one another."""
-    if not isinstance(expectation.value, int) or not isinstance(expectation.actual, int):
+    """True where the actual side is a part of what one call returned, and the expected side is
+    computed from another: `sizes, total = count(x)`, then `sizes.sum() == total`."""
+    actual, value = expectation.actual, expectation.value
+    result = _part_of(actual, graph) if isinstance(actual, int) else None
+    if result is None or not isinstance(value, int):
         return False
-    mine, other = (_results(v, graph) for v in (expectation.value, expectation.actual))
-    return not mine.isdisjoint(other)
-
-
-def _results(root: int, graph: Graph) -> set[int]:
-    """The calls of production that returned a tuple of which a value uses a part."""
-    found: set[int] = set()
-    stack: list[Reference] = [root]
+    stack: list[Reference] = [value]
     seen: set[Reference] = set()
     while stack:
         value = stack.pop()
-        if not isinstance(value, int) or value in seen or value in graph.produced:
-            continue
-        seen.add(value)
-        op = graph.ops[value]
-        if op.name == "getitem" and op.arguments[0] in graph.produced:
-            base = op.arguments[0]
-            if isinstance(base, int) and isinstance(graph.constant(op.arguments[1]), int):
-                found.add(base)
-        stack += [*op.arguments, *(v for _, v in op.keywords)]
-    return found
+        if isinstance(value, int) and value not in seen and value not in graph.produced:
+            seen.add(value)
+            if _part_of(value, graph) == result:
+                return True
+            op = graph.ops[value]
+            stack += [*op.arguments, *(v for _, v in op.keywords)]
+    return False
+
+
+def _part_of(value: int, graph: Graph) -> int | None:
+    """The call of production that returned the tuple of which a value is a part."""
+    op = graph.ops[value]
+    base = op.arguments[0] if op.name == "getitem" else None
+    if isinstance(base, int) and base in graph.produced:
+        return base if isinstance(graph.constant(op.arguments[1]), int) else None
+    return None
 
 
 _PROGRAM = re.compile(r"_(r|stata|sas|matlab|julia|eviews|octave)$", re.IGNORECASE)

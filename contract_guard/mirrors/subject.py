@@ -93,7 +93,7 @@ class Subjects:
                     continue
                 resolved = list(self._resolved(name.text))
                 for number in resolved:
-                    found.setdefault(number, int(known))
+                    found.setdefault(number, 0)
                 known = known or bool(resolved)
                 if known and name.is_call:
                     break
