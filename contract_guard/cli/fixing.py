@@ -117,7 +117,7 @@ def finish(
     findings = sum(finding.path in written for finding, _ in mended.fixed)
     if not quiet and mended.fixed:
         say(f"{plural(findings, 'finding')} mended in {plural(len(written), 'file')}")
-    off = {"fix": False, "show_diff": False, "unsafe_fixes": False, "extract": None}
+    off = {"fix": False, "show_diff": False, "unsafe_fixes": False, "extract": None, "name": ""}
     again = {k: off.get(k, value) for k, value in context.params.items()}
     return context.invoke(context.command, **again)
 

@@ -1,6 +1,8 @@
-"""`contract-guard gate`."""
+"""`contract-guard gate`. What runs gates is imported when one is run, not for help alone."""
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -8,8 +10,11 @@ import click
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import check_writable, screen_width, wants_color, write
 from contract_guard.gates.worker import SEARCH
-from contract_guard.project import gate_runs
 from contract_guard.project.gate_files import gate_root
+from contract_guard.text import plural
+
+# What the extra `gate` installs.
+GATE_EXTRA = frozenset({"torch", "hypothesis", "transformers"})
 
 _root = click.option(
     "--root",
@@ -38,15 +43,35 @@ _require = click.option(
 def command() -> None:
     """Run real MoE gates against a float64 oracle and against what tests expect of them.
 
-    This runs the project's own code. Exit codes: 0 agree, 1 drift, 2 could not be run.
+    This runs the project's own code. Exit codes: 0 no drift, 1 drift, 2 a fault, or what
+    --require asks for was not met. A gate that this machine cannot run is unverified: that is
+    said, and is exit code 0 without --require.
     """
+
+
+@contextmanager
+def _extra() -> Generator[None]:
+    """Raises UserError for a library of the extra `gate` that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in GATE_EXTRA:
+            raise
+        raise UserError(
+            f"'gate' needs {error.name}, which is not installed: pip install 'contract-guard[gate]'"
+        ) from None
 
 
 @command.command("run")
 @click.argument("names", nargs=-1)
 @click.option("--device", help="cpu, cuda or cuda:N; the first GPU if there is one.")
 @click.option("--devices", help="Several, as in cuda:0,cuda:1: one process each, split by gate.")
-@click.option("--rows", type=click.IntRange(min=1), help="Rows a gate; 10^6 on a GPU, 20,000 else.")
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    help="Rows that the search draws a gate, beyond the cases that every run has; 10^6 on a GPU, "
+    "20,000 else.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Of the search; 0 in CI.")
 @click.option("--replay", metavar="TOKEN", help="Run one case again, as a drift's report says.")
 @click.option("--versus", metavar="GATE", help="Another gate to compare with.")
@@ -92,9 +117,15 @@ def run(
     root: Path | None,
 ) -> int:
     """Run gates: NAMES as `gate list` shows them, with * as a wildcard; by default those of the
-    configuration."""
-    from contract_guard.cli.gate_progress import GateProgress
-    from contract_guard.gates import report_text
+    configuration.
+
+    Exit codes: 0 no drift, 1 drift, 2 a fault, or --require was not met. A gate that cannot be run
+    here is unverified: exit code 0, unless --require asks for hardware.
+    """
+    with _extra():
+        from contract_guard.cli.gate_progress import GateProgress
+        from contract_guard.gates import report_text
+        from contract_guard.project import gate_runs
 
     check_writable(output_file)
     place = gate_root(root or Path())
@@ -127,6 +158,9 @@ def run(
         text = report_text.to_text(runs, screen_width(), color, details or replay is not None)
     write(text, output_file)
     verdicts = {entry.verdict for entry in runs}
+    unverified = sum(entry.verdict == "unverified" for entry in runs)
+    if unverified and requirement is None:
+        say(f"{plural(unverified, 'gate')} unverified: --require HARDWARE makes that exit code 2")
     unmet = [entry.gate for entry in runs if not gate_runs.meets(entry, requirement)]
     if unmet:
         say(f"not verified on {requirement}: {', '.join(unmet)}")
@@ -141,10 +175,14 @@ def run(
 @_root
 def list_gates(names: tuple[str, ...], format: str | None, root: Path | None) -> int:
     """List gates, their mirrors, and whether their last evidence is fresh."""
-    from contract_guard.gates import report_text
+    with _extra():
+        from contract_guard.gates import report_text
+        from contract_guard.project import gate_runs
 
     place = gate_root(root or Path())
     statuses = gate_runs.statuses(place, names, None, all_known=True)
+    if not names and (left_out := gate_runs.not_installed()):
+        say(f"left out: {left_out}")
     if format == "json":
         write(report_text.statuses_json(statuses), None)
     else:
@@ -164,7 +202,9 @@ def verify(
 
     Exit codes: 0 all fresh, 1 stale, never run or drift, 2 no evidence from --require HARDWARE.
     """
-    from contract_guard.gates import report_text
+    with _extra():
+        from contract_guard.gates import report_text
+        from contract_guard.project import gate_runs
     from contract_guard.gates.evidence import exit_code
 
     place = gate_root(root or Path())
@@ -203,7 +243,8 @@ def mirror(
 
     The test is read, not run. With --format json: the slice, for a machine without the test.
     """
-    from contract_guard.project.gate_mirrors import mirror_report
+    with _extra():
+        from contract_guard.project.gate_mirrors import mirror_report
 
     check_writable(output_file)
     place = gate_root(root or Path())

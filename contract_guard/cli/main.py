@@ -27,8 +27,6 @@ COMMANDS: dict[str, str] = {
     "rules": "List all rules.",
     "baseline": "Accept the findings of today, so that only new ones count.",
 }
-# What the extra `gate` installs.
-GATE_EXTRA = frozenset({"torch", "hypothesis", "transformers"})
 
 
 class LazyGroup(click.Group):
@@ -40,16 +38,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        try:
-            module = importlib.import_module(f"contract_guard.cli.{cmd_name}")
-        except ModuleNotFoundError as error:
-            if error.name not in GATE_EXTRA:
-                raise
-            raise UserError(
-                f"{cmd_name!r} needs {error.name}, which is not installed: "
-                "pip install 'contract-guard[gate]'"
-            ) from None
-        return module.command
+        return importlib.import_module(f"contract_guard.cli.{cmd_name}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

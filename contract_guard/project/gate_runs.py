@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from contract_guard.gates.overrides import configured
 from contract_guard.gates.worker import SEARCH, Job
 from contract_guard.project import gate_files, gate_workers
 from contract_guard.project.gate_mirrors import LiftedMirror, lifted_mirror
+from contract_guard.text import plural
 
 VERSIONED = ("torch", "transformers", "triton", "vllm", "hypothesis")
 MOST_BOUNDARIES = 256
@@ -200,7 +202,8 @@ def statuses(
         known = {entry.gate for entry in chosen}
         others = {entry.gate for entry in entries}
         if all_known:
-            others |= {adapter.name for adapter in all_adapters()}
+            # One without sources is of a library that is not installed.
+            others |= {adapter.name for adapter in all_adapters() if adapter.sources()}
         for name in sorted(others - known):
             try:
                 chosen += _wanted(root, (name,))
@@ -225,6 +228,15 @@ def statuses(
         or not any(e.gate == status.target.gate for e in entries)
         or bool(names)
     ]
+
+
+def not_installed() -> str:
+    """`7 gates of vllm, which is not installed`; "" where there are none."""
+    missing = [a.name.partition(":")[0] for a in all_adapters() if not a.sources()]
+    return ", ".join(
+        f"{plural(count, 'gate')} of {library}, which is not installed"
+        for library, count in sorted(Counter(missing).items())
+    )
 
 
 def installed_versions() -> dict[str, str]:

@@ -143,10 +143,11 @@ def test_the_rule_of_the_example_moved_out(run, history: Path) -> None:
     done = run("check", "--extract", "tests/test_gate.py:33", "--name", "is_image", "--no-cache")
     assert done.code == 2
     assert "give --name" in done.err
-    done = run("check", "--extract", "tests/test_gate.py:33", "--no-cache", "--select", "CG1,CG303")
+    place = ("--extract", "tests/test_gate.py:33", "--name", "is_image_id")
+    done = run("check", *place, "--no-cache", "--select", "CG1,CG303")
     assert done.code == 0
-    assert "mask = is_image_position(ids)" in (history / "tests/test_gate.py").read_text()
-    assert "is_image = is_image_position(ids)" in (history / "gate/router.py").read_text()
+    assert "mask = is_image_id(ids)" in (history / "tests/test_gate.py").read_text()
+    assert "is_image = is_image_id(ids)" in (history / "gate/router.py").read_text()
 
 
 @pytest.fixture

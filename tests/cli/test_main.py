@@ -57,12 +57,6 @@ def test_misspelt_option(run) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["baseline"])
-def test_what_is_not_there_yet_says_so(run, command: str) -> None:
-    done = run(command)
-    assert done == (2, "", f"contract-guard: '{command}' is not part of this version yet\n")
-
-
 def test_a_mistake_of_the_user_is_one_line(run, monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, UserError("no\nsuch \x1b[31mthing"))
     assert run("rules") == (2, "", "contract-guard: no\\nsuch \\x1b[31mthing\n")
@@ -93,23 +87,6 @@ def test_reader_of_the_pipe_gone() -> None:
     assert process.stderr is not None
     assert process.stderr.read() == ""
     assert process.wait() == 2
-
-
-def test_what_the_extra_installs_is_named(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    error = ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    def import_module(name: str) -> object:
-        raise error
-
-    monkeypatch.setattr(main_module.importlib, "import_module", import_module)
-    assert run("gate", "run") == (
-        2,
-        "",
-        "contract-guard: 'gate' needs torch, which is not installed: "
-        "pip install 'contract-guard[gate]'\n",
-    )
-    error.name = "msgspec"
-    assert "internal fault: ModuleNotFoundError" in run("gate", "run").err
 
 
 def test_rules_lists_all(run) -> None:
