@@ -27,6 +27,7 @@ from contract_guard.mirrors.verdict import (
 
 _BRUTE = re.compile(r"(^|[_.])(naive|brute)")
 _WHOLE = 0.9
+_MOSTLY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +116,9 @@ def copies_of_test(
     candidates = search.candidates(path, test)
     if not any(is_wanted(entries[candidate.entry]) for candidate in candidates):
         candidates = []
-    best = _best(search.resemblances(path, test, candidates))
-    if best is not None and best.distance != 0:
+    resemblances = search.resemblances(path, test, candidates)
+    best = _best(resemblances)
+    if best.distance != 0 if best is not None else any(map(_is_near, resemblances)):
         # Nominated by what it has in common: what the assertions name comes first.
         known = {candidate.entry for candidate in candidates}
         named = [c for c in search.subjects(path, test) if c.entry not in known]
@@ -125,6 +127,12 @@ def copies_of_test(
         best = None
     predicates = _predicates(search, path, test, is_wanted)
     return FileCopies((best,) if best is not None else (), tuple(predicates))
+
+
+def _is_near(resemblance: Resemblance) -> bool:
+    """True for a neighbour that has most of a value: what the assertion names may have it too."""
+    match = resemblance.match
+    return match.coverage >= _MOSTLY and match.computing >= 2
 
 
 def _best(resemblances: Iterable[Resemblance]) -> Copy | None:
@@ -147,7 +155,7 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     shadow = not resemblance.calls_production and reach < NEARBY
     slight = twin = False
     if shadow:
-        if not is_shadow(match, reach):
+        if not (resemblance.is_related and is_shadow(match)):
             return None
     elif is_mirror(match, reach, threshold):
         slight = is_short(match) or is_scattered(match, reach) or _is_size(resemblance)

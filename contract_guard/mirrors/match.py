@@ -1,6 +1,7 @@
 """Comparison of a test's expected values with one production function, as graphs."""
 
 import ast
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -245,6 +246,19 @@ def _linked(pairs: list[_Pair], test: Graphs, production: Graphs) -> int:
         for child in near & partner.keys():
             if partner[child] in below[other]:
                 group[root(index)] = root(child)
+    # What is too common to be evidence still joins its operands: `a % 7 + b // 3`.
+    above: dict[tuple[str, int], set[int]] = {}
+    for number, weighed in production.nodes.items():
+        for child in weighed.children:
+            above.setdefault((weighed.node.op, child), set()).add(number)
+    for weighed in test.nodes.values():
+        op = weighed.node.op
+        if op in COMPUTING:
+            inside = [child for child in weighed.children if child in partner]
+            for one, other in itertools.pairwise(inside):
+                joined = above.get((op, partner[one]), set())
+                if joined & above.get((op, partner[other]), set()):
+                    group[root(one)] = root(other)
     pieces: dict[int, set[tuple[str, int, int]]] = {}
     for index in place:
         pieces.setdefault(root(index), set()).add(place[index])

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph import OBJECT, Graph
-from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, Candidate, Entry, Index
+from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, PACKAGE, Candidate, Entry, Index
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
@@ -36,7 +36,8 @@ class Resemblance:
     the copy stands, None where that is the test itself. `of_kernel` says that the test's file
     imports a kernel, which may be what `entry` does in Python. `distance` is the number of calls
     from what the actual side of those assertions names to `entry`, FAR where it does not lead
-    there, None where what it names is not known."""
+    there, None where what it names is not known. `is_related` is false where the test's file
+    imports other packages of production, and the copy has another name."""
 
     path: str
     test: FunctionFragments
@@ -48,6 +49,7 @@ class Resemblance:
     helper: FunctionFragments | None
     of_kernel: bool = False
     distance: int | None = None
+    is_related: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,10 @@ class Search:
             helper,
             self.index.imports_kernel(path),
             self._distance(path, test, graph, entry, actuals),
+            reach >= PACKAGE
+            or not self.index.leads(path)[0]
+            or (helper or test).qualname.rsplit(".", 1)[-1]
+            == entry.function.qualname.rsplit(".", 1)[-1],
         )
 
     def _distance(
@@ -360,7 +366,7 @@ class Search:
         compared = [
             e
             for e in computed
-            if not _is_bound(e)
+            if not (calls_production and _is_bound(e))
             and not _is_production_data(e.value, graph)
             and not _is_same_view(e, graph)
             and not _is_of_one_result(e, graph)

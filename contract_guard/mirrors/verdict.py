@@ -2,7 +2,7 @@
 
 import math
 
-from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY, PACKAGE
+from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.operations import COMPUTING
 
@@ -163,12 +163,11 @@ def is_twin(match: Match) -> bool:
     )
 
 
-def is_shadow(match: Match, reach: float) -> bool:
-    """The verdict where the test calls no production at all: a copy of some length, nearly whole,
-    of what stands in a package that it imports from."""
+def is_shadow(match: Match) -> bool:
+    """The verdict where the test calls no production at all, so that reach says nothing: a copy
+    of some length, nearly whole."""
     return (
-        reach >= PACKAGE
-        and match.coverage >= _SHADOW_COVERAGE
+        match.coverage >= _SHADOW_COVERAGE
         and match.score * match.coverage >= _FAR_EVIDENCE
         and match.substance >= _SUBSTANCE * match.score
         and match.arithmetic >= 2
