@@ -356,10 +356,13 @@ def main() -> None:
     # What production prints must not get among the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    # Nor may it wait for, or take, what comes in.
+    jobs = os.fdopen(os.dup(0), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     _bound_memory()
     torch.set_num_threads(1)
     _say(out, {"ready": True})
-    for line in sys.stdin:
+    for line in jobs:
         job = json.loads(line)
         for path in reversed(job["paths"]):
             if path not in sys.path:

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,7 @@ class _Worker:
             encoding="utf-8",
             cwd=self._root,
             env=_environment(),
+            start_new_session=True,
         )
         reader = threading.Thread(target=_read, args=(self._process, self._lines), daemon=True)
         reader.start()
@@ -195,6 +197,10 @@ class _Worker:
         """Ends the process, if there is one."""
         if self._process is not None:
             self._process.kill()
+            if hasattr(os, "killpg"):
+                # What production started ends as well; nothing may be left of the group.
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             assert self._process.stdin is not None
             assert self._errors is not None

@@ -31,6 +31,12 @@ def route(logits, bias, ids, top_k):
     chosen = (scores + bias * image[:, None]).topk(top_k, dim=-1).indices
     return scores.gather(-1, chosen), chosen
 
+def asks(x):
+    try:
+        input()
+    except EOFError:
+        return x * 2 + 1
+
 def dies(x):
     os._exit(7)
 
@@ -51,7 +57,7 @@ class Scaler:
 """
 TESTS = """import torch
 import pytest
-from pkg.core import SENTINEL, Scaler, dies, hangs, label, pages, positive, route
+from pkg.core import SENTINEL, Scaler, asks, dies, hangs, label, pages, positive, route
 
 def test_pages():
     tokens, size = 10, 4
@@ -76,6 +82,10 @@ def test_route(top_k):
     mask = ids == SENTINEL
     expected = torch.topk(scores + mask[:, None] * bias, top_k, dim=-1).indices
     torch.testing.assert_close(chosen, expected)
+
+def test_asks():
+    x = 3
+    assert asks(x) == 2 * x + 1
 
 def test_dies():
     x = 3
@@ -154,6 +164,7 @@ NAMES = (
     "test_pages_off_by_one",
     "test_label",
     "test_route",
+    "test_asks",
     "test_dies",
     "test_scaler",
     "TestScaler::test_scaler",
@@ -176,7 +187,7 @@ def result(told: dict[str, Finding], name: str) -> Confirmation:
 
 
 @pytest.mark.parametrize(
-    "name", ["test_pages", "test_label", "test_scaler", "TestScaler::test_scaler"]
+    "name", ["test_pages", "test_label", "test_asks", "test_scaler", "TestScaler::test_scaler"]
 )
 def test_both_still_agree(told: dict[str, Finding], name: str) -> None:
     assert result(told, name).status == "agree"
