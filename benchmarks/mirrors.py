@@ -28,7 +28,7 @@ from pathlib import Path
 from duplicates import CLONE_TOKENS, Tokens, has_duplicate_lines, longest_clone
 
 from contract_guard.facts.model import FileFragments
-from contract_guard.mirrors.copies import copy_of
+from contract_guard.mirrors.copies import copy_of, is_note
 from contract_guard.mirrors.fragments import file_fragments
 from contract_guard.mirrors.search import Search
 from contract_guard.mirrors.verdict import BIAS, MIRROR, WEIGHTS, features
@@ -186,7 +186,7 @@ def row_of(
             name = copy.production.qualname.rsplit(".", 1)[-1]
             is_right = any(f.endswith(copy.production.path) and n == name for f, n in places)
             certain = copy.is_shadow or copy.is_twin
-            candidates.append(Candidate(own, copy.is_slight, certain, is_right))
+            candidates.append(Candidate(own, is_note(copy), certain, is_right))
     duplicate = None
     if symilar:
         lines = range(test.start, test.end + 1)

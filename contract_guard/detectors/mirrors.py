@@ -18,7 +18,10 @@ from contract_guard.mirrors.copies import (
     Place,
     PredicateCopy,
     copies_in,
+    is_note,
+    is_of_other_path,
 )
+from contract_guard.mirrors.operations import ACCESS, words
 from contract_guard.mirrors.scopes import dotted_name
 from contract_guard.mirrors.search import Search
 
@@ -33,8 +36,11 @@ _DISCARDING = re.compile(
     re.MULTILINE,
 )
 _MANY_OPERATIONS = 8
-_REFERENCE = re.compile(r"(^|[_.])(ref|reference|naive|slow|golden|oracle|brute)(_|\d|$)")
-_WHOLE = 0.9
+# How values are found and laid out; a reader knows a copy by what is computed.
+_LAYOUT = ACCESS | words(
+    """getitem setitem shape len eq ne where arange zeros ones empty list_comprehension element
+    reshape to range"""
+)
 
 _HELP = (
     "expect values that are known some other way (worked out by hand, another library, a "
@@ -106,20 +112,27 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         "CG302": f"`{place.qualname}` computes what `{symbol}` computes, for the expected value",
         "CG304": f"the test never calls `{symbol}`: it checks its own copy",
     }[rule]
-    if copy.is_twin:
+    if is_of_other_path(copy):
         what = (
-            f"`{place.qualname}` computes what `{symbol}` computes, for a kernel's expected value"
+            f"production holds this reference already: `{symbol}` computes what this test expects"
         )
-    lines = [line for _, line in match.aligned]
+    inside = (place, copy.test)
+    aligned = tuple(
+        pair for pair in match.aligned if any(p.start <= pair[0] <= p.end for p in inside)
+    )
+    lines = [line for _, line in aligned or match.aligned]
     related = Related(
         path=production.path,
         line=min(lines),
         end_line=max(lines) + 1,
         qualname=production.qualname,
         message="the same rule",
-        aligned=match.aligned,
+        aligned=aligned or match.aligned,
     )
     severity: Severity = "note" if is_note(copy) else "warning"
+    if is_of_other_path(copy):
+        help_text = f"call `{symbol}` for the expected value, and test it by itself"
+    help_text = _HELP
     cost = "a fault in it, or a change of it, does not show here"
     if rule == "CG304" and match.parting is None:
         cost = f"no difference is seen yet; {cost}"
@@ -133,7 +146,7 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         site,
         symbol,
         f"{what} ({_why(copy)}): {cost}",
-        _HELP,
+        help_text,
         related=(related,),
         identity=f"{place.qualname} {symbol}",
     )
@@ -141,32 +154,11 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
     return msgspec.structs.replace(finding, score=round(copy.probability, 2), test=test)
 
 
-def is_note(copy: Copy) -> bool:
-    """True for a copy that may well be meant."""
-    return copy.is_slight or _is_other_reference(copy) or copy.is_twin or _is_message(copy)
-
-
-def _is_message(copy: Copy) -> bool:
-    """True for the text of an error message with its values filled in."""
-    if all(form.endswith(" message") for form in copy.forms):
-        return copy.match.text > 0
-    return not copy.match.computing and all(form.endswith("match") for form in copy.forms)
-
-
-def _is_other_reference(copy: Copy) -> bool:
-    """True for a declared reference that is written otherwise in part: what differs is checked,
-    and it is meant to stand beside a fused or blocked implementation."""
-    return (
-        copy.helper is not None
-        and copy.match.coverage < _WHOLE
-        and _REFERENCE.search(copy.helper.qualname) is not None
-    )
-
-
 def _why(copy: Copy) -> str:
     """A few words on what is shared."""
     match = copy.match
-    shown = [op for op in dict.fromkeys(match.operations) if op.isidentifier()]
+    every = [op for op in dict.fromkeys(match.operations) if op.isidentifier()]
+    shown = [op for op in every if op not in _LAYOUT] or every
     words: list[str] = []
     if match.computing:
         words.append(", ".join(shown[:_MANY_OPERATIONS]))
@@ -242,7 +234,10 @@ def _tree(context: Context, path: str) -> ast.Module:
 
 
 def _symbol(context: Context, place: Place) -> str:
-    return f"{context.registry.module(place.path).name}:{place.qualname}"
+    name = context.registry.module(place.path).name
+    if place.path.startswith("src/"):
+        name = name.removeprefix("src.")
+    return f"{name}:{place.qualname}"
 
 
 def _site(context: Context, place: Place, lines: list[int]) -> Site:

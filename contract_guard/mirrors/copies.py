@@ -26,7 +26,9 @@ from contract_guard.mirrors.verdict import (
 )
 
 _BRUTE = re.compile(r"(^|[_.])(naive|brute)")
+_REFERENCE = re.compile(r"(^|[_.])(ref|reference|naive|slow|golden|oracle|brute)(_|\d|$)")
 _WHOLE = 0.9
+_LONG_TEXT = 20
 _MOSTLY = 0.8
 
 
@@ -179,6 +181,41 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         tuple(sorted(resemblance.forms)),
         probability(match, reach),
         resemblance.distance,
+    )
+
+
+def is_note(copy: Copy) -> bool:
+    """True for a copy that may well be meant, or be chance."""
+    return (
+        copy.is_slight or _is_other_reference(copy) or is_of_other_path(copy) or _is_message(copy)
+    )
+
+
+def is_of_other_path(copy: Copy) -> bool:
+    """True where production has a function for the reference itself, and the test runs another:
+    a kernel, whose slow path the copy is."""
+    named = _REFERENCE.search(copy.production.qualname) is not None
+    return copy.is_twin or (named and copy.distance != 0)
+
+
+def _is_other_reference(copy: Copy) -> bool:
+    """True for a declared reference that is written otherwise in part: what differs is checked,
+    and it is meant to stand beside a fused or blocked implementation."""
+    return (
+        copy.helper is not None
+        and copy.match.coverage < _WHOLE
+        and _REFERENCE.search(copy.helper.qualname) is not None
+    )
+
+
+def _is_message(copy: Copy) -> bool:
+    """True for the text of an error message with its values filled in."""
+    if all(form.endswith(" message") for form in copy.forms):
+        return copy.match.text > 0
+    return (
+        not copy.match.computing
+        and copy.match.text > 0
+        and (copy.match.text < _LONG_TEXT or all(form.endswith("match") for form in copy.forms))
     )
 
 

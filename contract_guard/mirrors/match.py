@@ -214,7 +214,7 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
     return Match(
         score=score,
         coverage=min(score / total, 1.0) if total else 0.0,
-        aligned=tuple(sorted({(a.node.line, b.node.line) for _, a, b in pairs if a.node.line})),
+        aligned=_aligned(pairs),
         operations=tuple(operations.values()),
         text=sum(text.values()),
         arithmetic=len(arithmetic),
@@ -224,6 +224,14 @@ def _summary(pairs: list[_Pair], total: float) -> Match:
         size=len({a.place for _, a, _ in pairs}),
         leaves=tuple(sorted(leaves)),
     )
+
+
+def _aligned(pairs: list[_Pair]) -> tuple[tuple[int, int], ...]:
+    """The lines of each side that share something, without those that only look values up."""
+    telling = [(a, b) for _, a, b in pairs if a.node.op not in _COMMON] or [
+        (a, b) for _, a, b in pairs
+    ]
+    return tuple(sorted({(a.node.line, b.node.line) for a, b in telling if a.node.line}))
 
 
 def _linked(pairs: list[_Pair], test: Graphs, production: Graphs) -> int:
