@@ -4,15 +4,13 @@ The same name is often missed in many files, and what to say of it takes a look 
 is worked out once.
 """
 
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable, Collection, Iterable
 
 from contract_guard.detectors.base import Context
+from contract_guard.detectors.likeness import renamed
 from contract_guard.registry.modules import Module
 
-_CLOSE = 0.6
 _AT_MOST = 3
-_COMPARED = 2000  # names that one is compared with
 
 
 def for_name(context: Context, path: str, module: str, name: str) -> str:
@@ -29,7 +27,7 @@ def _for_name(context: Context, module: str, name: str) -> str:
         return f"`{name}` is a member of class `{module}:{inside[0]}`"
     if places and len(elsewhere) <= _AT_MOST:
         return f"now in {places}: take it from there"
-    close = _close(name, [n for each in found for n in _names(each)])
+    close = renamed(name, [n for each in found for n in _names(each)])
     if close:
         return f"renamed to {_listed(close)}?"
     if places:
@@ -50,7 +48,7 @@ def _for_member(context: Context, module: str, owner: str, name: str) -> str:
         for class_ in each.classes.get(owner, ())
         for member in class_.members
     ]
-    close = _close(name, members)
+    close = renamed(name, members)
     if close:
         return f"renamed to {_listed(close)}?"
     return f"use what took the place of `{name}`, or remove what depends on it"
@@ -70,24 +68,43 @@ def _for_module(context: Context, module: str, name: str | None) -> str:
         places = _listed(dict.fromkeys(symbol.partition(":")[0] for symbol in homes))
         return f"`{name}` is now in {places}: import it from there"
 
-    def others(last: str = "", above: str | None = None) -> list[str]:
-        """Test helpers are not looked for in production, nor the other way round."""
-        found = (
-            each
-            for each in context.registry.modules.all()
-            if each.name.endswith(last) and above in (None, each.name.rpartition(".")[0])
-        )
-        return sorted({each.name for each in found if _is_test(context, each) == in_tests})
+    candidates = _like(context, package, in_tests)
 
-    moved = others(last=f".{module.rpartition('.')[2]}")
+    def with_name(wanted: Collection[str]) -> list[str]:
+        found = {each.name for each in candidates if each.name in wanted}
+        return sorted(each for each in found if _has(context, each, name))
+
+    last = module.rpartition(".")[2]
+    moved = with_name({e.name for e in candidates if e.name.rpartition(".")[2] == last})
     if moved and len(moved) <= _AT_MOST:
         return f"moved to {_listed(moved)}?"
     if package is not None:
-        gone = module[len(package.name) + 1 :].partition(".")[0]
-        close = _close(f"{package.name}.{gone}", others(above=package.name))
-        if close:
+        above = f"{package.name}."
+        gone = module.removeprefix(above).partition(".")[0]
+        beside = {e.name for e in candidates if e.name.rpartition(".")[0] == package.name}
+        close = renamed(gone, [each.removeprefix(above) for each in beside])
+        if close := with_name({above + each for each in close}):
             return f"renamed to {_listed(close)}?"
     return f"import what took the place of `{module}`; if a build makes it, see `dynamic-names`"
+
+
+def _like(context: Context, package: Module | None, in_tests: bool) -> list[Module]:
+    """The modules that a module may have become: of the same project and top package, and test
+    helpers only where one of them is gone."""
+    top = package.name.partition(".")[0] if package is not None else ""
+    return [
+        each
+        for each in context.registry.modules.all()
+        if each.tree == (package.tree if package is not None else 0)
+        and (not top or each.name.partition(".")[0] == top)
+        and _is_test(context, each) == in_tests
+    ]
+
+
+def _has(context: Context, module: str, name: str | None) -> bool:
+    if name is None or name == "*":
+        return True
+    return context.registry.resolve_symbol(f"{module}:{name}").status == "exists"
 
 
 def _once(context: Context, key: tuple[str, ...], say: Callable[[], str]) -> str:
@@ -98,12 +115,15 @@ def _once(context: Context, key: tuple[str, ...], say: Callable[[], str]) -> str
 
 
 def _definitions(context: Context, module: str, name: str) -> list[str]:
-    """Symbols of the name that may have taken the place of the one in `module`: for a module of
-    another project, those of the same package alone."""
+    """Symbols of the name that may have taken the place of the one in `module`: those of the
+    same project alone and, in another than the one that is checked, of the same package."""
     found = context.definitions(name)
     package = next(iter(context.registry.modules.named(module)), None) or _nearest(context, module)
-    if package is None or not package.tree:
+    if package is None:
         return found
+    if not package.tree:
+        named = context.registry.modules.named
+        return [s for s in found if any(not m.tree for m in named(s.partition(":")[0]))]
     top = module.partition(".")[0]
     return [symbol for symbol in found if symbol.partition(":")[0].partition(".")[0] == top]
 
@@ -131,14 +151,6 @@ def _classes_with(module: Module, name: str) -> list[str]:
         for qualname, classes in module.classes.items()
         if any(member.name == name for class_ in classes for member in class_.members)
     ]
-
-
-def _close(name: str, names: Iterable[str]) -> list[str]:
-    candidates = sorted(set(names))
-    if len(candidates) > _COMPARED:
-        alike = [other for other in candidates if other[:2] == name[:2]]
-        candidates = alike[:_COMPARED]
-    return get_close_matches(name, candidates, n=2, cutoff=_CLOSE)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -57,7 +57,8 @@ def _missing(context: Context, site: Site, patch: PatchTarget, resolution: Resol
     head, _, attribute = name.rpartition(".")
     if resolution.missing_module:
         what, error = f"there is no module `{owner}`", "ModuleNotFoundError"
-        help_ = hints.for_module(context, site.path, owner, None)
+        inside = patch.target.removeprefix(owner).strip(".") or patch.attribute or ""
+        help_ = hints.for_module(context, site.path, owner, inside.partition(".")[0] or None)
     elif head:
         what, error = f"class `{owner}:{head}` has no attribute `{attribute}`", "AttributeError"
         help_ = hints.for_member(context, owner, head, attribute)

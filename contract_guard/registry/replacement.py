@@ -1,6 +1,7 @@
 """What took the place of a definition that is gone: the same code or value under another name, in
 another place, or both."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
@@ -11,7 +12,11 @@ _WITH_SAME_BODY = 0.3
 _WITH_SAME_VALUE = 0.5
 _WITH_SAME_SIGNATURE = 0.7
 _ALONE = 0.85
+_NEVER = 2.0
+# Values that many names have.
+_COMMON = frozenset({"None", "True", "False", "0", "1", "''", "()", "[]", "{}"})
 _MODULES_ALIKE = 0.5
+_NUMBER = re.compile(r"\d+")
 
 
 class Replacements:
@@ -59,11 +64,13 @@ def _needed(gone: Definition, new: Definition) -> float:
     if gone.binding.body and gone.binding.body == new.binding.body:
         return _WITH_SAME_BODY
     if gone.value is not None and gone.value == new.value:
-        return _WITH_SAME_VALUE
+        is_in_place = gone.binding.span.line == new.binding.span.line
+        return 0.0 if is_in_place and gone.value not in _COMMON else _WITH_SAME_VALUE
     signature = gone.binding.signature
     if signature is not None and signature.parameters and signature == new.binding.signature:
         return _WITH_SAME_SIGNATURE
-    return _ALONE
+    # Names that differ in a number are siblings.
+    return _ALONE if _NUMBER.findall(gone.name) == _NUMBER.findall(new.name) else _NEVER
 
 
 def _is_same(gone: Definition, new: Definition) -> bool:

@@ -56,6 +56,23 @@ def test_a_renamed_constant_by_its_value(changes) -> None:
     assert change.new.value == "129279"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ("X = 1\nLIMIT = 10\n", "X = 1\nMAXIMUM = 10\n", "renamed"),
+        ("X = 1\nLIMIT = 10\n", "MAXIMUM = 10\nX = 1\n", "removed"),
+        ("X = 1\nLIMIT = 1\n", "X = 1\nMAXIMUM = 1\n", "removed"),
+        ("X = 1\nLIMIT = 10\n", "X = 1\nLIMITS = 11\n", "renamed"),
+        ("X = 1\nLIMIT_1 = 10\n", "X = 1\nLIMIT_2 = 11\n", "removed"),
+    ],
+)
+def test_another_name_in_its_place(changes, before: str, after: str, kind: str) -> None:
+    name = before.split("\n")[1].partition(" ")[0]
+    use = {"tests/test_a.py": f"from pkg.ids import {name}\n"}
+    found = changes({"pkg/ids.py": before} | use, {"pkg/ids.py": after} | use)
+    assert [k for s, k in found if s == f"pkg.ids:{name}"] == [kind]
+
+
 def test_a_renamed_function_by_its_body(changes) -> None:
     old = "def image_mask(ids):\n    return ids == 5\ndef other(x): ...\n"
     new = "def is_image(ids):\n    return ids == 5\ndef other(x): ...\n"
