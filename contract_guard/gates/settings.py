@@ -44,7 +44,7 @@ def settings_for(
 ) -> Settings:
     """What a run on this device takes by default: 10^6 rows on a GPU, 20,000 on a CPU."""
     if device.startswith("cuda"):
-        big = Settings(device, rows or GPU_ROWS, tokens=1 << 16, elements=1 << 26)
+        big = Settings(device, rows or GPU_ROWS, tokens=1 << 17, elements=1 << 26)
     else:
         big = Settings(device, rows or CPU_ROWS, min(PROPERTY_ROWS, rows or CPU_ROWS))
     return replace(big, seed=seed, compile=compile, tolerance=tolerance)
