@@ -167,3 +167,25 @@ def place_of(registry: Registry, symbol: str) -> Place | None:
     if producer is None:
         return None
     return Place(producer.path, producer.span.line, value_text(registry, producer.symbol))
+
+
+def with_new_names(findings: Iterable[Finding], changes: Iterable[Change]) -> list[Finding]:
+    """The findings, each with what its name became in place of a guess."""
+    became = {change.symbol: change for change in changes if change.replacement is not None}
+    return [_with_new_name(finding, became) for finding in findings]
+
+
+def _with_new_name(finding: Finding, became: Mapping[str, Change]) -> Finding:
+    symbol = finding.symbol
+    for known in (symbol, symbol.replace(":", "."), symbol.partition(":")[0]):
+        change = became.get(known)
+        if change is None or change.replacement in (None, symbol) or finding.rule not in BREAKING:
+            continue
+        new = change.replacement.replace(":", ".")
+        if f"`{change.replacement.partition(':')[0]}`" in finding.help:
+            continue  # it says even more
+        kind = "moved" if change.kind == "moved" else "renamed"
+        return msgspec.structs.replace(
+            finding, help=f"`{known.replace(':', '.')}` was {kind} to `{new}`"
+        )
+    return finding

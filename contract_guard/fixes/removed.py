@@ -45,11 +45,15 @@ def survivor(knowledge: Knowledge, symbol: str) -> str:
                 for group in _groups(predicate)
             ]
             found |= {each for group in groups if symbol in group for each in group}
-    alive = sorted(each for each in found - {symbol} if new.producer(each) is not None)
-    if len(alive) != 1:
-        what = "several: " + ", ".join(alive) if alive else "no other constant that is still there"
-        raise CannotFix(f"production compared it together with {what}")
-    return alive[0]
+    others = sorted(found - {symbol})
+    alive = [each for each in others if new.producer(each) is not None]
+    if len(alive) == 1:
+        return alive[0]
+    if alive:
+        raise CannotFix(f"production compared it together with several: {', '.join(alive)}")
+    if others:
+        raise CannotFix(f"what production compared it with is gone too: {', '.join(others)}")
+    raise CannotFix("it is gone, and nothing is certain to have taken its place")
 
 
 def _groups(predicate: Predicate) -> Iterator[set[str]]:

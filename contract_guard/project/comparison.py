@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from contract_guard.detectors.base import Context, Detector
-from contract_guard.detectors.drift import BREAKING, Side, fresh, join
+from contract_guard.detectors.drift import BREAKING, Side, fresh, join, with_new_names
 from contract_guard.detectors.drifted import drifted_mirrors
 from contract_guard.detectors.former_fixtures import former_fixtures, gone_fixtures
 from contract_guard.detectors.former_texts import former_texts
@@ -88,7 +88,7 @@ class Comparer:
         told = self._of_changes(new, old, changes)
         findings = [*_unexplained(findings, told, old, new), *told]
         changes = join(found, findings, old.registry, new.registry)
-        findings = _with_fixable(findings, found, old, new)
+        findings = with_new_names(_with_fixable(findings, found, old, new), found)
         last = new
         if merge is not None:
             branch, merged = merge

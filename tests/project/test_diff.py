@@ -51,6 +51,14 @@ def test_two_commits(root: Path, commit) -> None:
     assert (found.old, found.new) == (base, head)
 
 
+def test_what_a_module_became_is_the_help(root: Path, commit) -> None:
+    test = "from pkg import ids\n\n\ndef test_a(): assert ids.PAD\n"
+    base = commit(START | {"tests/test_a.py": test})
+    head = commit({"pkg/tokens.py": IDS}, remove=("pkg/ids.py",))
+    (finding,) = diff(root, Config(), base, head).findings
+    assert finding.help == "`pkg.ids` was renamed to `pkg.tokens`"
+
+
 def test_the_working_tree(root: Path, commit, write: Write) -> None:
     base = commit(START | {"tests/test_a.py": TEST})
     write({"pkg/ids.py": "END = 4\n"})
