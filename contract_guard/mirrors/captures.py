@@ -7,8 +7,10 @@ from contract_guard.mirrors.graph import Imported, is_production
 from contract_guard.mirrors.operations import ARRAY_METHODS, canonical_method
 from contract_guard.mirrors.scopes import (
     Frame,
+    all_functions,
     arguments_of,
     dotted_name,
+    every_node,
     imports_of,
     root_name,
     walk_function,
@@ -23,7 +25,9 @@ def given_names(node: ast.AST, module: Frame, production: frozenset[str] | None)
     local: dict[str, bool] = {}
     functions: set[str] = set()
     calls: list[ast.Call] = []
-    for child in ast.walk(node):
+    for child in every_node(node):
+        if isinstance(child, (ast.Name, ast.Attribute, ast.Constant)):
+            continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and child is not node:
             functions.add(child.name)
         elif isinstance(child, (ast.Import, ast.ImportFrom)):
@@ -71,11 +75,7 @@ def given_names(node: ast.AST, module: Frame, production: frozenset[str] | None)
 
 def captured_names(node: ast.AST) -> frozenset[str]:
     """Names of a test that a nested function which the test does not call itself writes into."""
-    nested = [
-        n
-        for n in ast.walk(node)
-        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n is not node
-    ]
+    nested = list(all_functions(node))
     if not nested:
         return frozenset()
     called = {

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import functools
 from abc import abstractmethod
 
 from contract_guard.mirrors.graph import (
@@ -34,6 +35,11 @@ _TENSOR_ATTRIBUTES = frozenset(
 Evaluated = Reference | Closure | ClassValue | Imported
 
 
+@functools.cache
+def _method_name(kind: type[ast.AST]) -> str:
+    return f"_{kind.__name__.lower()}"
+
+
 class Expressions:
     """Evaluates expressions of one test file. Subclasses execute function bodies."""
 
@@ -59,20 +65,20 @@ class Expressions:
 
     def reference(self, value: Evaluated) -> Reference:
         """A value in a form that an op can take."""
+        if isinstance(value, (int, str, Const)):
+            return value
         if isinstance(value, Imported):
             return value.constant()
         if isinstance(value, Closure):
             return Const(UNRESOLVED, value.name)
-        if isinstance(value, ClassValue):
-            return self.graph.input("self", OBJECT) if value.instance else _named(value.node.name)
-        return value
+        return self.graph.input("self", OBJECT) if value.instance else _named(value.node.name)
 
     def get(self, node: ast.expr, frame: Frame) -> Reference:
         return self.reference(self.evaluate(node, frame))
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Evaluated:
         """The value of an expression. Raises `TooLarge` past the bounds of the graph."""
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, _method_name(node.__class__), None)
         if method is None:
             self.graph.refuse(f"{type(node).__name__} at line {node.lineno}")
             return Const(UNRESOLVED, type(node).__name__)

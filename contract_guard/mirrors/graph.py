@@ -1,5 +1,6 @@
 """The operation graph under construction: hash-consed ops, and what is known of each value."""
 
+import functools
 import operator
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -81,10 +82,12 @@ class Graph:
     `input_ranks` gives the rank of every "$name" that was made; `objects` are the inputs that
     stand for an object of production, `produced` the ops that production itself computes.
     `refused` keeps reasons in order, each once.
-    `aliases` are the names that an op's value was bound to.
+    `aliases` are the names that an op's value was bound to. With `alone` there is none that
+    production computes: the first raises `ProductionCalled`.
     """
 
     limit: int = 4000
+    alone: bool = False
     ops: list[Op] = field(default_factory=list[Op])
     ranks: list[float] = field(default_factory=list[float])
     random: list[bool] = field(default_factory=list[bool])
@@ -103,7 +106,8 @@ class Graph:
         keywords: Mapping[str, Reference] | None = None,
         rank: float | None = None,
     ) -> int:
-        """The index of this operation. Raises `TooLarge` past `limit` operations."""
+        """The index of this operation. Raises `TooLarge` past `limit` operations, and
+        `ProductionCalled`, see above."""
         args = tuple(arguments)
         words = tuple(sorted(keywords.items())) if keywords else ()
         # 1, 1.0 and True are equal keys but different constants.
@@ -112,7 +116,7 @@ class Graph:
             known = self._known.get(key)
         except TypeError:
             key, known = (len(self.ops),), None
-        is_random = name.rsplit(".", 1)[-1] in RANDOM
+        is_random = _draws(name)
         if known is not None and not is_random:
             return known
         if len(self.ops) >= self.limit:
@@ -122,6 +126,8 @@ class Graph:
         used = [*args, *(value for _, value in words)]
         self.ranks.append(self._rank(name, args, used) if rank is None else rank)
         if rank is not None and rank >= OBJECT and name != "ifelse":
+            if self.alone:
+                raise ProductionCalled
             self.produced.add(index)
         self.random.append(is_random or any(self.is_random(value) for value in used))
         self._known[key] = index
@@ -216,6 +222,16 @@ class Graph:
         if name in ACCESS and args:
             return self.rank(args[0])
         return max([PLAIN, *(self.rank(value) - _STEP for value in used)])
+
+
+@functools.cache
+def _draws(name: str) -> bool:
+    """True for operations that give another value each time."""
+    return name.rsplit(".", 1)[-1] in RANDOM
+
+
+class ProductionCalled(Exception):
+    """Production computes something where only what does without it is of interest."""
 
 
 class TooLarge(Exception):

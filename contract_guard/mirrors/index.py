@@ -29,6 +29,7 @@ NEARBY = 0.7  # second hop, or member of a class that the test names
 IMPORTED = 0.5  # its module is imported, patched, or named by the test file
 PACKAGE = 0.25
 NONE = 0.0
+_FAR = 0.4  # what a score counts for without reach
 
 
 class Entry(NamedTuple):
@@ -187,16 +188,27 @@ class Index:
         """The production functions that share most with these fragments, best first; those in
         reach count more."""
         scores: dict[int, float] = {}
+        postings, known = self._postings, scores.get
         for fragment in fragments:
-            posted = self._postings.get(fragment)
+            posted = postings.get(fragment)
             if posted is not None:
                 weight = self.rarity(fragment)
                 for number in posted:
-                    scores[number] = scores.get(number, 0.0) + weight
-        near = reach.get
-        ranked = [(score * (0.4 + near(n, NONE)), -n) for n, score in scores.items()]
+                    scores[number] = known(number, 0.0) + weight
+        ranked = [
+            (scores[number] * (_FAR + reach[number]), -number)
+            for number in scores.keys() & reach.keys()
+        ]
+        ranked = nlargest(limit, ranked)
+        # Most functions are out of reach: those that cannot be among the best are left out early.
+        least = ranked[-1][0] if len(ranked) == limit else 0.0
+        ranked += [
+            (score * _FAR, -number)
+            for number, score in scores.items()
+            if score * _FAR >= least and number not in reach
+        ]
         best = [-number for _, number in nlargest(limit, ranked)]
-        return [Candidate(number, scores[number], near(number, NONE)) for number in best]
+        return [Candidate(number, scores[number], reach.get(number, NONE)) for number in best]
 
     def reach(self, path: str, calls: Iterable[str]) -> dict[int, float]:
         """How near each production function is to a test of file `path` that makes `calls`

@@ -58,21 +58,16 @@ class Match:
 
 
 class Matcher:
-    """Compares slices with production functions; each production function is traced once."""
+    """Compares slices with production functions."""
 
     def __init__(self, rarity: Rarity) -> None:
         self.rarity = rarity
-        self._production: dict[tuple[str, str], Graphs] = {}
 
-    def production(self, path: str, tree: ast.Module, node: FunctionNode, qualname: str) -> Graphs:
-        key = (path, f"{qualname}:{node.lineno}")
-        known = self._production.get(key)
-        if known is None:
-            graph = trace_function(tree, node)
-            form = normal_form(graph.ops, graph.aliases)
-            known = weigh(form, range(len(form.nodes)), self.rarity)
-            self._production[key] = known
-        return known
+    def production(self, tree: ast.Module, node: FunctionNode) -> Graphs:
+        """What one function of a file computes, weighed."""
+        graph = trace_function(tree, node)
+        form = normal_form(graph.ops, graph.aliases)
+        return weigh(form, range(len(form.nodes)), self.rarity)
 
     def match(
         self, test: Graphs, production: Graphs, expectations: Sequence[frozenset[int]]

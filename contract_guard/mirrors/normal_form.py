@@ -12,7 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from contract_guard.mirrors.model import UNRESOLVED, Const, Op, Reference
 from contract_guard.mirrors.operations import BINARY, UNARY, words
@@ -199,7 +199,7 @@ class NormalForm:
         return self._idiom(name, tuple(operands), line)
 
     def _store(self, name: str, operands: tuple[Reference, ...], line: int) -> int:
-        text = f"{name}({','.join(self.digest(o) for o in operands)})"
+        text = f"{name}({','.join(map(self.digest, operands))})"
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         known = self._known.get(digest)
         if known is None:
@@ -334,7 +334,9 @@ def normal_form(
             names.setdefault(value, set()).update(aliases[index])
     for index, bound in names.items():
         node = form.nodes[index]
-        form.nodes[index] = replace(node, names=frozenset(bound))
+        form.nodes[index] = Node(
+            node.op, node.operands, node.line, node.digest, frozenset(bound), node.number
+        )
     return form
 
 
@@ -381,6 +383,7 @@ def _power(base: float, exponent: float) -> float:
     return math.inf
 
 
+@functools.cache
 def canonical(name: str) -> str:
     """The name of an operation in normal form."""
     renamed = RENAMED.get(name)

@@ -1,6 +1,7 @@
 """What a test file binds, and the frames in which its code is evaluated."""
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
@@ -182,8 +183,10 @@ def methods_of(node: ast.ClassDef) -> dict[str, FunctionNode]:
     }
 
 
+# Fields that hold no nodes, or only contexts and operators.
+_PLAIN = frozenset(("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "level"))
 _LEAVES = (ast.Name, ast.Constant, ast.Load, ast.Store, ast.operator, ast.cmpop, ast.alias)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def walk_function(node: ast.AST) -> Iterator[ast.AST]:
@@ -196,21 +199,61 @@ def walk_function(node: ast.AST) -> Iterator[ast.AST]:
             for child in value if value.__class__ is list else (value,):
                 if isinstance(child, ast.AST):
                     yield child
-                    if not isinstance(child, _LEAVES) and not isinstance(child, _SCOPES):
+                    if not isinstance(child, _LEAVES) and not isinstance(child, SCOPES):
                         stack.append(child)
 
 
-def all_functions(tree: ast.Module) -> Iterator[FunctionNode]:
-    """Every function of a file, nested ones and methods too. Expressions are not looked into."""
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
+def all_functions(tree: ast.AST) -> Iterator[FunctionNode]:
+    """Every function below a node, nested ones and methods too."""
+    for node in all_statements(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner: object = getattr(node, name, None)
-            if isinstance(inner, list):
-                stack += cast("list[ast.AST]", inner)
+
+
+def all_statements(node: ast.AST, skipped: tuple[type[ast.AST], ...] = ()) -> Iterator[ast.AST]:
+    """The statements inside a node, with the handlers and cases that hold some, but not what is
+    inside those of the kinds `skipped`. Expressions are not looked into."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        current = stack.pop()
+        for name in _bodies(current.__class__):
+            for child in cast("list[ast.AST]", getattr(current, name)):
+                yield child
+                if not isinstance(child, skipped):
+                    stack.append(child)
+
+
+def holds(node: ast.stmt, kinds: tuple[type[ast.stmt], ...]) -> bool:
+    """True if a statement of these kinds is inside one, not counting those of functions and
+    classes inside it."""
+    return any(isinstance(child, kinds) for child in all_statements(node, SCOPES))
+
+
+@functools.cache
+def _bodies(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that hold statements."""
+    if kind in (ast.Lambda, ast.IfExp):
+        return ()
+    names = ("body", "orelse", "finalbody", "handlers", "cases")
+    return tuple(name for name in names if name in kind._fields)
+
+
+def every_node(node: ast.AST) -> Iterator[ast.AST]:
+    """What `ast.walk` gives, in its order, without contexts and operators."""
+    found = [node]
+    for current in found:  # grows meanwhile
+        yield current
+        for name in _parts(current.__class__):
+            value = getattr(current, name)
+            if value.__class__ is list:
+                found += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+
+
+@functools.cache
+def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _PLAIN)
 
 
 def arguments_of(spec: ast.arguments) -> list[ast.arg]:

@@ -2,12 +2,12 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
-from contract_guard.mirrors.graph import OBJECT, Graph
+from contract_guard.mirrors.graph import OBJECT, Graph, ProductionCalled
 from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, PACKAGE, Candidate, Entry, Index
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
@@ -25,7 +25,8 @@ _SHARED = 3  # fragments that compute
 _BRANCHES = 3  # fragments that decide
 _FAR_MINIMUM = 14.0  # the same, for functions that the test does not reach
 _SUBJECTS = 12  # functions that are compared because an assertion names them
-_OPEN = 24  # files whose trees are held
+_OPEN = 24  # production files whose trees are held
+_OPEN_TESTS = 2
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 
 
@@ -128,12 +129,14 @@ class Search:
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
 
-        @lru_cache(_OPEN)
         def opened(path: str) -> _Opened:
             return _Opened(parse(path))
 
-        self._open = opened
+        # Test files come one after the other, production is asked for again and again.
+        self._open_test = lru_cache(_OPEN_TESTS)(opened)
+        self._open_production = lru_cache(_OPEN)(opened)
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
+        self._production: dict[tuple[str, int, str], Graphs] = {}
 
     @cached_property
     def index(self) -> Index:
@@ -157,7 +160,7 @@ class Search:
         names: dict[str, str] = {}
         for fragment in self.index.rarity.counts:
             operation, _, leaf = fragment.partition(">")
-            if leaf.isupper() and len(leaf) > 2 and operation in _COMPARING:
+            if leaf.isupper() and leaf.isidentifier() and len(leaf) > 2 and operation in _COMPARING:
                 names[fragment] = leaf
         found: dict[str, list[int]] = {}
         for number, (_, function) in enumerate(entries):
@@ -177,13 +180,20 @@ class Search:
         fragments, calls, asserts = self.closure(path, test)
         if not asserts:
             return []
+        known = self.index.rarity.counts
+        if not _bear_verdict(fragment for fragment in fragments if fragment in known):
+            return []
         reach = self.index.reach(path, calls)
         return [
             c
             for rank, c in enumerate(self.index.nominate(fragments, reach, 4 * NOMINATED))
             if (rank < NOMINATED or c.reach >= CALLED)
             and c.score >= (_MINIMUM if c.reach >= IMPORTED else _FAR_MINIMUM)
-            and _may_have_substance(fragments, self.index.entries[c.entry].function)
+            and _bear_verdict(
+                fragment
+                for fragment in self.index.entries[c.entry].function.fragments
+                if fragment in fragments
+            )
         ]
 
     def resemblances(
@@ -194,16 +204,21 @@ class Search:
             candidates = self.candidates(path, test)
         if not candidates:
             return []
-        graph = self.graph(path, test)
+        # Out of reach of a test that calls production is neither a mirror, nor a shadow copy, nor
+        # a kernel's twin.
+        is_near = self.index.imports_kernel(path)
+        if is_near or any(candidate.reach >= IMPORTED for candidate in candidates):
+            graph = self.graph(path, test)
+        else:
+            graph = self._graph_alone(path, test)
         if graph is None:
             return []
         groups = [nodes for _, nodes in graph.groups]
         found: list[Resemblance] = []
         for candidate in candidates:
             entry = self.index.entries[candidate.entry]
-            far = graph.calls_production and candidate.reach < IMPORTED
-            if far and not self.index.imports_kernel(path):
-                continue  # neither a mirror, nor a shadow copy, nor a kernel's twin
+            if graph.calls_production and candidate.reach < IMPORTED and not is_near:
+                continue
             if graph.has_library_function(entry.function.qualname.rsplit(".", 1)[-1]):
                 continue
             match = self._matcher.match(graph.graphs, self.production(entry), groups)
@@ -303,10 +318,18 @@ class Search:
         return best[2] if best is not None and best[0] else None
 
     def production(self, entry: Entry) -> Graphs:
+        """What a production function computes. Its file is opened once for that."""
         path, function = entry
-        opened = self._open(path)
-        node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
-        return self._matcher.production(path, opened.tree, node, function.qualname)
+        key = (path, function.start, function.qualname)
+        known = self._production.get(key)
+        if known is None:
+            opened = self._open(path)
+            node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
+            known = self._production[key] = self._matcher.production(opened.tree, node)
+        return known
+
+    def _open(self, path: str) -> _Opened:
+        return self._open_test(path) if path in self._tests else self._open_production(path)
 
     def node(self, path: str, function: FunctionFragments) -> FunctionNode | None:
         """The syntax of a function."""
@@ -353,12 +376,23 @@ class Search:
             self._last = (key, self._graph(path, test))
         return self._last[1]
 
-    def _graph(self, path: str, test: FunctionFragments) -> TestGraph | None:
+    def _graph_alone(self, path: str, test: FunctionFragments) -> TestGraph | None:
+        """The graph of a test that does not call production, None for one that does."""
+        try:
+            found = self._graph(path, test, alone=True)
+        except ProductionCalled:
+            return None
+        self._last = ((path, test.start, test.qualname), found)
+        return found
+
+    def _graph(
+        self, path: str, test: FunctionFragments, *, alone: bool = False
+    ) -> TestGraph | None:
         opened = self._open(path)
         found = opened.outer.get((test.start, test.qualname))
         if found is None:
             return None
-        traced = run(opened.tree, *found, self.packages)
+        traced = run(opened.tree, *found, self.packages, alone=alone)
         graph = traced.graph
         calls_production = bool(graph.produced)
         form = normal_form(graph.ops, graph.aliases)
@@ -531,18 +565,19 @@ def _is_production_data(root: Reference, graph: Graph) -> bool:
     return found
 
 
-def _may_have_substance(fragments: set[str], function: FunctionFragments) -> bool:
-    """False where the verdict is bound to be no: too few operations that compute are shared, and
-    too few decisions."""
-    shared = branches = 0
-    for fragment in function.fragments:
-        if fragment in fragments:
-            if fragment.startswith("f:"):
-                return True
-            operation, _, leaf = fragment.partition(">")
-            shared += operation in COMPUTING or (len(leaf) > 3 and leaf.isdigit())
-            branches += operation == "if" and bool(leaf)
-    return shared >= _SHARED or branches >= _BRANCHES
+def _bear_verdict(shared: Iterable[str]) -> bool:
+    """False where the verdict on what shares these fragments is bound to be no: too few of them
+    compute, and too few decide."""
+    computing = branches = 0
+    for fragment in shared:
+        if fragment.startswith("f:"):
+            return True
+        operation, _, leaf = fragment.partition(">")
+        computing += operation in COMPUTING or (len(leaf) > 3 and leaf.isdigit())
+        branches += operation == "if" and bool(leaf)
+        if computing >= _SHARED or branches >= _BRANCHES:
+            return True
+    return False
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:

@@ -27,10 +27,11 @@ from contract_guard.mirrors.scopes import (
     Module,
     arguments_of,
     dotted_name,
+    every_node,
+    holds,
     imports_of,
     methods_of,
     root_name,
-    walk_function,
 )
 
 _DEPTH = 8
@@ -85,7 +86,8 @@ class Interpreter(Calls):
         self._parameters(closure, [], {}, frame, owner)
         self.block(node.body, frame)
         local = [v for v in frame.env.values() if isinstance(v, (Closure, ClassValue))]
-        called = {root_name(n.func) for n in ast.walk(node) if local and isinstance(n, ast.Call)}
+        nodes = every_node(node) if local else ()
+        called = {root_name(n.func) for n in nodes if isinstance(n, ast.Call)}
         for value in local:
             if isinstance(value, Closure) and value.frame is frame and value.name not in called:
                 self._run_double(value)
@@ -218,7 +220,7 @@ class Interpreter(Calls):
             return self.block(node.body if known else node.orelse, frame), False
         self.graph.op("if", (test,), node.lineno)
         # With a return inside, what follows belongs to the branch that runs on.
-        tail = rest if any(isinstance(n, ast.Return) for n in walk_function(node)) else []
+        tail = rest if holds(node, (ast.Return,)) else []
         before = dict(frame.env)
         self.conditions.append(test)
         first = self.block([*node.body, *tail], frame)
@@ -316,7 +318,7 @@ class Interpreter(Calls):
     def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Ended | None:
         source = self.get(node.iter, frame)
         elements = self.graph.elements(source, limit=32)
-        leaves = any(isinstance(n, (ast.Break, ast.Continue)) for n in walk_function(node))
+        leaves = holds(node, (ast.Break, ast.Continue))
         if elements is not None and not leaves and len(elements) * len(node.body) < self._budget:
             for element in elements:
                 self.assign(node.target, element, frame)

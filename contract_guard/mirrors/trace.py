@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from contract_guard.mirrors.graph import PLAIN, RESULT, Graph, TooLarge
+from contract_guard.mirrors.graph import PLAIN, RESULT, Graph, ProductionCalled, TooLarge
 from contract_guard.mirrors.model import Op, Reference
 from contract_guard.mirrors.scopes import (
     ClassValue,
@@ -136,10 +136,13 @@ def run(
     node: FunctionNode,
     owner: ast.ClassDef | None,
     production: frozenset[str] = frozenset(),
+    *,
+    alone: bool = False,
 ) -> Trace:
-    """Runs one function of a file, `owner` being the class around it."""
+    """Runs one function of a file, `owner` being the class around it. With `alone`, raises
+    `ProductionCalled` as soon as it calls production."""
     module = module_of(tree)
-    graph = Graph()
+    graph = Graph(alone=alone)
     interpreter = Interpreter(module, graph, production)
     frame = interpreter.root
     instance = ClassValue(owner, module.frame, instance=True) if owner else None
@@ -154,6 +157,9 @@ def run(
         interpreter.run_test(Closure(node, module.frame, owner), instance, frame)
     except TooLarge:
         truncated = True
+    except ProductionCalled:
+        interpreter.close()
+        raise
     expectations = tuple(_expectation(a, graph) for a in interpreter.assertions)
     interpreter.close()
     return Trace(graph, expectations, tuple(_parameters(node, owner)), truncated)

@@ -147,6 +147,7 @@ def _serve(connection: Connection, work: Work) -> None:
     # An interrupt from the keyboard reaches the whole process group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
+    gc.freeze()  # what the parent had is not looked through again
     with suppress(EOFError, OSError):  # the parent is done, or dead
         while True:
             for item in _decode_share(connection.recv_bytes()):
