@@ -29,7 +29,7 @@ _BRUTE = re.compile(r"(^|[_.])(naive|brute)")
 _REFERENCE = re.compile(r"(^|[_.])(ref|reference|naive|slow|golden|oracle|brute)(_|\d|$)")
 _WHOLE = 0.9
 _LONG_TEXT = 20
-_MOSTLY = 0.8
+_MOSTLY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Copy:
 
     `helper` is the function of the test's file in which most of the copy stands, None where that
     is the test. `is_shadow` says that the test calls no production at all, `is_slight` that the
-    copy has two operations, `is_twin` that `production` is what a kernel that the test
-    calls does in Python. `forms` are the
+    copy has two operations or stands in pieces, `is_twin` that `production` does in Python
+    what the test calls, and is not run by it. `forms` are the
     assertions that take part, sorted; `probability` is how likely a maintainer calls it a mirror.
     `distance` is the number of calls from what the assertions name to `production`, None where
     what they name is not known.
@@ -125,25 +125,22 @@ def copies_of_test(
         known = {candidate.entry for candidate in candidates}
         named = [c for c in search.subjects(path, test) if c.entry not in known]
         best = _best([*search.resemblances(path, test, [*candidates, *named])])
-    if best is not None and best.distance == FAR:
-        best = None
     predicates = _predicates(search, path, test, is_wanted)
     return FileCopies((best,) if best is not None else (), tuple(predicates))
 
 
 def _is_near(resemblance: Resemblance) -> bool:
-    """True for a neighbour that has most of a value: what the assertion names may have it too."""
+    """True for a function that has most of a value: what the assertion names may have it too."""
     match = resemblance.match
-    return match.coverage >= _MOSTLY and match.computing >= 2
+    return match.coverage >= _MOSTLY and match.computing >= 1
 
 
 def _best(resemblances: Iterable[Resemblance]) -> Copy | None:
-    """The copy to report of one test: of what its assertions name, before a neighbour of that
-    which resembles it more."""
+    """The copy to report of one test."""
     found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
     return max(
         found,
-        key=lambda copy: (copy.distance != FAR, not copy.is_slight, copy.probability),
+        key=lambda copy: (not (copy.is_slight or copy.is_twin), copy.probability),
         default=None,
     )
 
@@ -156,7 +153,12 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         return None
     shadow = not resemblance.calls_production and reach < NEARBY
     slight = twin = False
-    if shadow:
+    if resemblance.distance == FAR and reach >= IMPORTED:
+        # Not what the assertion checks, but a long copy of it all the same.
+        shadow, twin = False, is_twin(match) and not is_scattered(match, reach)
+        if not twin:
+            return None
+    elif shadow:
         if not (resemblance.is_related and is_shadow(match)):
             return None
     elif is_mirror(match, reach, threshold):
