@@ -47,6 +47,7 @@ def _for_member(context: Context, module: str, owner: str, name: str) -> str:
         for each in context.registry.modules.named(module)
         for class_ in each.classes.get(owner, ())
         for member in class_.members
+        if member.name != name
     ]
     close = renamed(name, members)
     if close:

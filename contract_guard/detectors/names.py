@@ -162,14 +162,15 @@ def _unbound(context: Context, site: Site, home: Module) -> Finding:
 
 
 def missing_attributes(context: Context) -> Iterable[Finding]:
-    """CG102: reading an attribute that a module does not have."""
+    """CG102: reading an attribute that a module, or a class of which all is known, does not
+    have."""
     registry = context.registry
     for path, facts in registry.facts():
         for use in facts.uses:
             if use.context != "load":
                 continue
             resolution = registry.resolve_use(path, use)
-            if resolution.status != "missing" or "." in resolution.symbol.partition(":")[2]:
+            if resolution.status != "missing":
                 continue
             line, column = use.ends[resolution.depth + 1]
             span = Span(use.span.line, use.span.column, line, column)
@@ -181,14 +182,19 @@ def missing_attributes(context: Context) -> Iterable[Finding]:
 
 def _missing_attribute(context: Context, site: Site, resolution: Resolution) -> Finding:
     module, _, name = resolution.symbol.partition(":")
+    owner, _, member = name.rpartition(".")
+    if owner:
+        what, hint = f"class `{owner}`", hints.for_member(context, module, owner, member)
+    else:
+        what, hint = f"module `{module}`", hints.for_name(context, site.path, module, name)
     spread = cost.of_failure(context, site, "AttributeError")
     return context.finding(
         "CG102",
         "error",
         site,
         resolution.symbol,
-        f"module `{module}` has no attribute `{name}`: {spread.text}",
-        hints.for_name(context, site.path, module, name),
+        f"{what} has no attribute `{member}`: {spread.text}",
+        hint,
         impact=spread.impact,
         lost=spread.lost,
         related=spread.related,

@@ -1,7 +1,7 @@
 """`ClassFacts`: bases, members and attributes of every class of a file."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from contract_guard.facts.bindings import bindings_of, name_span
 from contract_guard.facts.constants import Constants
@@ -45,10 +45,31 @@ _KEEPS_MEMBERS = frozenset(
     }
 )
 
+# What is given a class and does not write to it.
+_ASKING = frozenset(
+    {
+        "cast",
+        "issubclass",
+        "isinstance",
+        "len",
+        "list",
+        "print",
+        "set",
+        "sorted",
+        "tuple",
+        "NewType",
+        "TypeVar",
+        "Union",
+        "hasattr",
+        "getattr",
+    }
+)
+_COLLECTING = frozenset({"append", "add", "insert", "setdefault", "update", "extend"})
+
 
 def classes_of(notes: Observations, constants: Constants) -> tuple[ClassFacts, ...]:
     stored = _stored_attributes(notes)
-    dynamic = _dynamic_classes(notes)
+    dynamic = _dynamic_classes(notes) | set(_handed_on(notes))
     return tuple(
         [
             _class_facts(
@@ -128,6 +149,50 @@ def _stored_attributes(notes: Observations) -> dict[ScopeRecord, dict[str, None]
             if owner is not None:
                 found.setdefault(owner, {})[chain.outer.attr] = None
     return found
+
+
+def stored_attributes(notes: Observations) -> frozenset[str]:
+    """Attributes that the module sets on anything but `self`."""
+    found = {node.attr for node, _ in notes.attribute_stores}
+    for chain in notes.chains:
+        root = chain.root
+        if chain.context == "store" and not (
+            chain.outer.value is root and isinstance(root, ast.Name) and root.id == "self"
+        ):
+            found.add(chain.outer.attr)
+    for call, _ in notes.calls_by_name.get("setattr", ()):
+        name = call.args[1] if len(call.args) > 1 else None
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            found.add(name.value)
+    return frozenset(found)
+
+
+def _handed_on(notes: Observations) -> Iterator[ScopeRecord]:
+    """Classes that the module, while it is imported, gives to something that may write to them."""
+    named = {
+        record.node.name: record.scope
+        for record in notes.classes
+        if record.here.scope is notes.module
+    }
+    if not named:
+        return
+    given = [
+        argument
+        for name, calls in notes.calls_by_name.items()
+        if name not in _ASKING
+        for call, here in calls
+        if here.scope is notes.module and not _collects(call)
+        for argument in call.args
+    ]
+    loops = [iterable for (scope, _), iterable in notes.loops.items() if scope is notes.module]
+    for value in (*given, *loops):
+        for node in value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]:
+            if isinstance(node, ast.Name) and node.id in named:
+                yield named[node.id]
+
+
+def _collects(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTING
 
 
 def method_class(scope: ScopeRecord, name: str) -> ScopeRecord | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contract_guard.facts.bindings import bindings_of
 from contract_guard.facts.calls import calls_of, literals_of
 from contract_guard.facts.class_decorators import class_decorators
-from contract_guard.facts.classes import classes_of
+from contract_guard.facts.classes import classes_of, stored_attributes
 from contract_guard.facts.constants import Constants
 from contract_guard.facts.effects import ModuleEffects
 from contract_guard.facts.exports import exports_of
@@ -93,6 +93,7 @@ def _facts(notes: Observations, fragments: FileFragments, has_suppressions: bool
         fragments=fragments,
         unbound=unbound,
         class_decorators=class_decorators(notes),
+        stored_attributes=stored_attributes(notes),
     )
 
 

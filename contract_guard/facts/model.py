@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 11
+SCHEMA = 12
 
 
 class Span(NamedTuple):
@@ -132,7 +132,8 @@ class ClassFacts(_Fact, frozen=True):
     `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
     `members` are bound in the body; `self_attributes` are names stored on the first parameter
     of a method. `dynamic` is true where attributes of the class itself cannot be listed:
-    `setattr`, `vars()`/`locals()` writes. (`__getattr__` serves instances alone.)
+    `setattr`, `vars()`/`locals()` writes, a call at module level that is given the class, a loop
+    over classes. (`__getattr__` serves instances alone.)
     `unread_decorators` are those of which the file does not tell whether they keep the members.
     """
 
@@ -165,8 +166,8 @@ class Import(_Fact, frozen=True):
 
     For `import a.b` without `as`, `bound` is "a" and means module `a`; `renamed` is true where
     `as` was written, so that `import a.b as a` is told apart. `name` is None for form "import"
-    and for calls that give a module, "*" for a star. `level` counts leading dots. `bound` is "" where nothing is bound (a bare
-    `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
+    and for calls that give a module, "*" for a star. `level` counts leading dots. `bound` is ""
+    where nothing is bound (a bare `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
     """
 
     form: ImportForm
@@ -444,7 +445,9 @@ class ModuleFacts(_Fact, frozen=True):
     `submodule_stubs` are modules that this file puts into `sys.modules` itself; one that begins
     with "." is below this module, "*" stands for names that cannot be told.
     `loaded_names` are all names and attribute names that are loaded or named in strings of the
-    form of an identifier: the cheap test for "nobody reads this name".
+    form of an identifier: the cheap test for "nobody reads this name". `stored_attributes` are the
+    attributes that are set on anything but `self`: any class of the module may be what they are
+    set on.
     """
 
     lines: int
@@ -473,6 +476,7 @@ class ModuleFacts(_Fact, frozen=True):
     fragments: FileFragments = FileFragments()
     unbound: tuple[Unbound, ...] = ()
     class_decorators: tuple[ClassDecorator, ...] = ()
+    stored_attributes: frozenset[str] = frozenset()
 
 
 class Unreadable(msgspec.Struct, frozen=True):

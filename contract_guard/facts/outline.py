@@ -45,6 +45,7 @@ def outline(facts: ModuleFacts, packages: frozenset[str]) -> ModuleFacts:
         loaded_names=facts.loaded_names,
         fragments=FileFragments(),
         class_decorators=facts.class_decorators,
+        stored_attributes=facts.stored_attributes,
     )
 
 

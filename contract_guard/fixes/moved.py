@@ -138,12 +138,12 @@ def missing_attribute(file: File, finding: Finding, knowledge: Knowledge) -> Fix
     if found is not None and f"{module}.{name}" in knowledge.changes:
         return _chain(file, node, found.symbol, found, knowledge)
     new = must_exist(knowledge, finding.symbol)
-    if "." in new.name:
-        raise CannotFix(f"it became `{new.symbol}`, which has another owner")
-    if new.module == module:
+    owner, _, last = new.name.rpartition(".")
+    if new.module == module and owner == name.rpartition(".")[0]:
         end = Span(span.end_line, span.end_column - len(node.attr), *span[2:])
-        edit = file.edit(end, new.name)
-        return Fix(new.safety, f"`{name}` is now `{new.name}`", (edit,))
+        return Fix(new.safety, f"`{name}` is now `{new.name}`", (file.edit(end, last),))
+    if "." in name or owner:
+        raise CannotFix(f"it became `{new.symbol}`, which has another owner")
     return _chain(file, node, new.symbol.replace(":", "."), new, knowledge)
 
 

@@ -89,6 +89,8 @@ def _defining(facts: ModuleFacts) -> Iterator[tuple[object, ...]]:
             yield (member.name, owner, *_binding(facts, member))
         for name in class_.self_attributes:
             yield (name, owner)
+    for name in facts.stored_attributes:
+        yield (name, "set")
     for name in (*facts.getattr_names, *(facts.exports or ())):
         yield (name, "served")
     for use in facts.uses:

@@ -139,6 +139,9 @@ class Members:
             exact = [c for c in found if c.guard == binding.guard]
             return [(target, c) for c in exact or found]
         if binding.value and _DOTTED.fullmatch(binding.value):
+            owner = target.owner
+            if owner is not None and owner.bases:
+                return []  # an enumeration, say, makes members of what stands there
             chain = self.resolve(target.module, binding.value)
             if chain.depth == binding.value.count(".") + 1:
                 return [c for aliased in chain.found.targets for c in self.classes(aliased)]
@@ -160,6 +163,8 @@ class Members:
         if name in _CLASS_ATTRIBUTES or (name.startswith("__") and name.endswith("__")):
             return _OPAQUE
         doubt = self._doubt(target, facts, name, stores)
+        if seen and any(member.name == "__init_subclass__" for member in facts.members):
+            doubt = doubt or "dynamic-class"  # it is given the class that is asked
         for base in facts.bases:
             inherited = self._inherited(module, base, name, stores, seen | {id(facts)})
             if inherited.status == "exists":
@@ -185,6 +190,9 @@ class Members:
         declared = bool(facts.decorators) and any(b.name == name for b in facts.members)
         if declared or name in facts.self_attributes:
             return "instance-attribute"
+        own = target.module.facts
+        if own is not None and name in own.stored_attributes:
+            return "assigned-elsewhere"
         if stores and self._names.is_stored(target, name):
             return "assigned-elsewhere"
         if self._modules.is_configured(f"{target.symbol}.{name}", target.module.tree):

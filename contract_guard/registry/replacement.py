@@ -60,12 +60,27 @@ class Replacements:
         return best[1]
 
 
+def _neighbours(definition: Definition) -> tuple[str, str]:
+    """The names bound before and after a definition in its module or class, "" at the ends."""
+    module = definition.module
+    qualname = definition.symbol.partition(":")[2].rpartition(".")[0]
+    if qualname:
+        bindings = [b for class_ in module.classes.get(qualname, ()) for b in class_.members]
+    else:
+        bindings = list(module.facts.bindings) if module.facts is not None else []
+    place = next((i for i, b in enumerate(bindings) if b is definition.binding), -1)
+    names = ["", *(binding.name for binding in bindings), ""]
+    return (names[place], names[place + 2])
+
+
 def _needed(gone: Definition, new: Definition) -> float:
     if gone.binding.body and gone.binding.body == new.binding.body:
         return _WITH_SAME_BODY
     if gone.value is not None and gone.value == new.value:
-        is_in_place = gone.binding.span.line == new.binding.span.line
-        return 0.0 if is_in_place and gone.value not in _COMMON else _WITH_SAME_VALUE
+        # Members of a class often have common values: what an enumeration counts.
+        is_telling = gone.value not in _COMMON or "." in gone.symbol.partition(":")[2]
+        is_in_place = is_telling and _neighbours(gone) == _neighbours(new)
+        return 0.0 if is_in_place else _WITH_SAME_VALUE
     signature = gone.binding.signature
     if signature is not None and signature.parameters and signature == new.binding.signature:
         return _WITH_SAME_SIGNATURE

@@ -373,3 +373,13 @@ def test_a_name_that_others_take_from_the_file_stays(fix: Fix, other: str) -> No
     assert list(fixed.mended.files) == ["tests/helpers.py"]
     alone = fix({**RENAMED, **tests}, base={**BASE, **tests})
     assert alone.files["tests/helpers.py"] == "from pkg.a import build_gate\nbuild_gate(1)\n"
+
+
+def test_a_renamed_member(fix: Fix) -> None:
+    kinds = "import enum\nclass Kind(enum.Enum):\n    FIRST = 1\n    SECOND = 2\n"
+    test = "from pkg import a\nfrom pkg.a import Kind\n"
+    test += "x = [Kind.FIRST, a.Kind.FIRST.value, Kind.SECOND]\n"
+    base = {"pkg/__init__.py": "", "pkg/a.py": kinds, "tests/test_a.py": test}
+    fixed = fix({**base, "pkg/a.py": kinds.replace("FIRST", "PRIMARY")}, base=base)
+    assert fixed.files["tests/test_a.py"] == test.replace("FIRST", "PRIMARY")
+    assert fixed.rules == ["CG102", "CG102"]

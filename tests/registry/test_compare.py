@@ -175,3 +175,13 @@ def test_a_rule_that_accepts_other_values(changes) -> None:
 def test_added_where_a_test_names_it(changes) -> None:
     found = changes({"pkg/ids.py": "\n"}, {"pkg/ids.py": "PAD = 1\n", "tests/test_a.py": TEST})
     assert list(found) == [("pkg.ids:PAD", "added")]
+
+
+def test_a_member_with_another_name_in_its_place(changes) -> None:
+    kinds = "import enum\nclass Kind(enum.Enum):\n    FIRST = 1\n    SECOND = 2\n"
+    test = "from pkg.ids import Kind\nCASES = [Kind.FIRST]\n"
+    found = changes(
+        {"pkg/ids.py": kinds, "tests/test_a.py": test},
+        {"pkg/ids.py": "# above\n" + kinds.replace("FIRST", "PRIMARY"), "tests/test_a.py": test},
+    )
+    assert found["pkg.ids:Kind.FIRST", "renamed"].replacement == "pkg.ids:Kind.PRIMARY"

@@ -1,0 +1,5 @@
+from pkg.defaults import DEFAULT
+
+
+def test_default():
+    assert DEFAULT
