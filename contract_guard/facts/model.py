@@ -167,7 +167,8 @@ class Import(_Fact, frozen=True):
     For `import a.b` without `as`, `bound` is "a" and means module `a`; `renamed` is true where
     `as` was written, so that `import a.b as a` is told apart. `name` is None for form "import"
     and for calls that give a module, "*" for a star. `level` counts leading dots. `bound` is ""
-    where nothing is bound (a bare `import_module("m")`). `span` is the alias alone; `statement` the whole statement.
+    where nothing is bound (a bare `import_module("m")`). `span` is the alias alone; `statement`
+    the whole statement.
     """
 
     form: ImportForm
