@@ -15,6 +15,7 @@ from contract_guard.findings import Severity
 from contract_guard.project.baseline import (
     DEFAULT_NAME,
     Place,
+    accepted,
     baseline_place,
     read_baseline,
     stale_entries,
@@ -100,8 +101,12 @@ def update(
     if not project.place.path.exists():
         read_baseline(project.place)
     checked = _checked(project, jobs, options.chosen_cache(cache_dir, no_cache))
+    before = accepted(project.place)
     count = write_baseline(project.place, checked.findings, fail_on, prune=prune)
-    click.echo(f"{project.place.name}: {plural(count, 'finding')} accepted.")
+    after = accepted(project.place)
+    added, removed = (after - before).total(), (before - after).total()
+    changed = f"{added:,} added, {removed:,} removed" if added or removed else "as before"
+    click.echo(f"{project.place.name}: {plural(count, 'finding')} accepted: {changed}.")
     return EXIT_CLEAN
 
 

@@ -10,6 +10,7 @@ from contract_guard.cli import against as against_options
 from contract_guard.cli import fixing, news, options
 from contract_guard.cli.confirm import with_confirmation
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
+from contract_guard.cli.notices import notices
 from contract_guard.cli.output import (
     check_writable,
     screen_width,
@@ -126,6 +127,8 @@ def command(
         )
     for warning in checked.warnings:
         say(f"warning: {warning}")
+    for notice in notices(checked, paths, select or config.select):
+        say(notice)
     if confirm:
         checked = with_confirmation(place, checked, wanted=not quiet)
     if wanted.is_wanted:
@@ -158,7 +161,7 @@ def command(
         findings=checked.findings,
         summary=summary(checked, time.perf_counter() - started),
         closing=closing(checked, paths),
-        mending=fixing.hint(listed(checked.findings, screen)),
+        mending=fixing.check_hint(listed(checked.findings, screen), place),
         sources=source_lines(place, shown_paths(shown)),
         rules=load_rules(),
         prefix=repository_prefix(place),

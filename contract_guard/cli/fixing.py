@@ -1,7 +1,7 @@
 """`--fix`, `--diff` and `--unsafe-fixes`: what was mended, shown or written."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,7 @@ from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, say
 from contract_guard.cli.output import write
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
+from contract_guard.project.git_index import find_git_directory
 from contract_guard.report.listing import mending
 from contract_guard.text import plural, printable
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 _TOLD = "contract_guard.told_of_fixes"
+_GONE = ("CG101", "CG102", "CG103", "CG104")
 
 
 class Fixing(NamedTuple):
@@ -92,6 +94,16 @@ def hint(findings: Iterable[Finding]) -> str:
     if click.get_current_context().meta.get(_TOLD):
         return ""
     return mending(findings)
+
+
+def check_hint(findings: Sequence[Finding], root: Path) -> str:
+    """The same for a `check`, and that a comparison may know what took the place of a name."""
+    told = hint(findings)
+    gone = sum(finding.rule in _GONE and finding.fixable == "no" for finding in findings)
+    if not gone or find_git_directory(root.resolve()) is None:
+        return told
+    more = f"{gone:,} more" if told else plural(gone, "finding")
+    return f"{told} `contract-guard diff HEAD --fix` may mend {more}, by what has changed.".lstrip()
 
 
 def finish(

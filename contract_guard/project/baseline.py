@@ -62,6 +62,14 @@ def read_baseline(place: Place) -> dict[Entry, Known]:
         raise UserError(f"{place.name}: {error}") from None
 
 
+def accepted(place: Place) -> Counter[Entry]:
+    """How often a baseline has each entry; of one that is not to be read, none."""
+    try:
+        return Counter({entry: known.times for entry, known in read_baseline(place).items()})
+    except UserError:
+        return Counter()
+
+
 def write_baseline(
     place: Place, findings: Iterable[Finding], fail_on: Severity, *, prune: bool = False
 ) -> int:

@@ -25,6 +25,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     `modules`, `constants` and `tests_at_risk` are of the whole project: test modules that import
     production constants at module level, those constants, and the tests in those modules. `known`
     findings are not among `findings`, since a baseline or an older revision has them too.
+    `selected` is the number of files in the selected paths.
     """
 
     findings: tuple[Finding, ...]
@@ -38,6 +39,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     cache_hits: int
     cache_misses: int
     warnings: tuple[str, ...]
+    selected: int
     known: int = 0
     against: tuple[ReadAgainst, ...] = ()
 
@@ -160,6 +162,7 @@ def _check(
         cache_hits=snapshot.counts.cache_hits,
         cache_misses=snapshot.counts.cache_misses,
         warnings=warnings,
+        selected=sum(map(snapshot.is_selected, snapshot.tree.files)),
         against=summaries(others),
     )
     if not warnings and all(each.is_settled for each in against):

@@ -9,6 +9,8 @@ from contract_guard.findings import SEVERITIES, Finding, Impact
 from contract_guard.report import Report, Screen
 from contract_guard.text import plural, printable
 
+# From so many errors on it is said how many names they are about.
+_MANY = 10
 _IMPACTS: tuple[Impact | None, ...] = (
     "collection-error",
     "runtime-error",
@@ -60,6 +62,15 @@ def counted(findings: Iterable[Finding]) -> str:
     return ", ".join(plural(counts[s], s) for s in SEVERITIES if counts[s])
 
 
+def _with_names(counts: str, findings: Iterable[Finding]) -> str:
+    """`211 errors over 12 names, 3 warnings`, where many errors are about a few names."""
+    names = [finding.symbol for finding in findings if finding.severity == "error"]
+    distinct = len(set(names))
+    if len(names) < _MANY or distinct == len(names):
+        return counts
+    return counts.replace("errors", f"errors over {plural(distinct, 'name')}", 1)
+
+
 def mending(findings: Iterable[Finding]) -> str:
     """`3 findings can be mended with --fix, 1 more perhaps with --unsafe-fixes.`, "" where none
     can. Perhaps: `check` tells by the rule alone which an unsafe fix might mend."""
@@ -101,7 +112,8 @@ def verdict(report: Report, screen: Screen) -> str:
     if not report.findings:
         return f"No {'new ' * bool(known)}findings. {looked_at}.{known}"
     is_quiet = all(finding.severity == "note" for finding in report.findings)
-    line = f"{'No errors or warnings, ' * is_quiet}{counted(report.findings)}. {looked_at}.{known}"
+    counts = _with_names(counted(report.findings), report.findings)
+    line = f"{'No errors or warnings, ' * is_quiet}{counts}. {looked_at}.{known}"
     hidden = Counter(f.rule for f in report.findings if f.severity == "note" and not screen.notes)
     if hidden:
         rules = ",".join(sorted(hidden))

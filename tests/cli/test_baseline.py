@@ -52,7 +52,9 @@ def test_a_copy_of_a_known_finding_is_new(run, project: Path) -> None:
     path.write_text(path.read_text() + "\n\nfrom pkg.constants import GONE\n")
     done = run("check", "--format", "json")
     assert (done.code, rules(done.out)) == (1, [("CG101", "tests/test_pad.py")])
-    assert run("baseline", "update").out == f"{NAME}: 2 findings accepted.\n"
+    added = f"{NAME}: 2 findings accepted: 1 added, 0 removed.\n"
+    assert run("baseline", "update").out == added
+    assert run("baseline", "update").out == f"{NAME}: 2 findings accepted: as before.\n"
     assert run("check").code == 0
 
 
@@ -74,7 +76,8 @@ def test_stale_entries_fail_until_they_are_taken_out(run, project: Path) -> None
         ("CG902", NAME),
         ("CG101", "tests/test_more.py"),
     ]
-    assert run("baseline", "update", "--prune").out == f"{NAME}: 0 findings accepted.\n"
+    removed = f"{NAME}: 0 findings accepted: 0 added, 1 removed.\n"
+    assert run("baseline", "update", "--prune").out == removed
     assert rules(run("check", "--format", "json").out) == [("CG101", "tests/test_more.py")]
     assert run("baseline", "check").code == 0
 

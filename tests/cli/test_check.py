@@ -339,3 +339,27 @@ def test_nothing_heavy_is_imported_for_what_is_known(run, project: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_only_a_comparison_may_mend(run, project: Path) -> None:
+    said = "`contract-guard diff HEAD --fix` may mend 1 finding, by what has changed.\n"
+    assert said not in run("check").out
+    subprocess.run(["git", "init", "-q"], check=True)
+    assert said in run("check").out
+    assert said in run("check", "--diff").out
+    mend(project)
+    assert said not in run("check").out
+
+
+def test_who_reports_the_rules_on_locks(run, project: Path) -> None:
+    said = "CG5 rules are about the lock: `contract-guard registry verify` reports them"
+    assert run("check", "--select", "CG503").err == f"contract-guard: {said}\n"
+    assert run("check", "--select", "CG1").err == ""
+
+
+def test_paths_without_a_python_file(run, project: Path) -> None:
+    (project / "README.md").write_text("")
+    done = run("check", "README.md")
+    said = "contract-guard: warning: no Python file of the project in README.md\n"
+    assert (done.code, done.err) == (0, said)
+    assert run("check", "gate").err == ""

@@ -185,6 +185,13 @@ def test_findings_alone(format: str) -> None:
     assert render(report(missing_name()), format, quiet) + last == text
 
 
+def test_many_errors_about_a_few_names() -> None:
+    findings = [missing_name(line=n, symbol=f"gate:N{n % 3}") for n in range(1, 1201)]
+    text = render(report(*findings), "concise", Screen())
+    last = text.splitlines()[-1]
+    assert last == "1,200 errors over 3 names. 9 files, 32 tests looked at."
+
+
 def test_notes_alone_are_no_failure() -> None:
     text = render(report(note()), "concise", Screen())
     assert text.splitlines()[-1] == "No errors or warnings, 1 note. 9 files, 32 tests looked at."
