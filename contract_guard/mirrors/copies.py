@@ -120,7 +120,7 @@ def copies_of_test(
         candidates = []
     resemblances = search.resemblances(path, test, candidates)
     best = _best(resemblances)
-    if best.distance != 0 if best is not None else any(map(_is_near, resemblances)):
+    if any(map(_is_near, resemblances)) if best is None else best.distance != 0 or best.is_slight:
         # Nominated by what it has in common: what the assertions name comes first.
         known = {candidate.entry for candidate in candidates}
         named = [c for c in search.subjects(path, test) if c.entry not in known]
@@ -165,7 +165,7 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         slight = is_short(match) or is_scattered(match, reach) or _is_size(resemblance)
     elif resemblance.of_kernel and reach < IMPORTED and is_twin(match):
         twin = True
-    elif is_slight(match, reach, threshold):
+    elif is_slight(match, reach, threshold, is_named=resemblance.distance == 0):
         slight = True
         if match.arithmetic < 2 and all(form.endswith(" shape") for form in resemblance.forms):
             return None

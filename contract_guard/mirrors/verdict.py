@@ -33,6 +33,7 @@ _BRANCH_EVIDENCE = 6.0
 _TWIN_EVIDENCE = 25.0
 _TWIN = 6  # operations
 _SLIGHT_EVIDENCE = 3.5
+_NAMED_EVIDENCE = 5.0
 _PIECE = 2  # operations that belong together
 _TELLING = 4  # letters of a name that says something
 
@@ -132,9 +133,12 @@ def is_short(match: Match) -> bool:
     )
 
 
-def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
+def is_slight(
+    match: Match, reach: float, threshold: float = MIRROR, *, is_named: bool = False
+) -> bool:
     """True for a mirror of two operations or of a short text, of a function that the test calls:
-    it may be meant, and is worth a note. One operation alone says too little."""
+    it may be meant, and is worth a note. One operation alone says too little. Where no names are
+    shared, all of it has to be found again in the function that the assertion names."""
     if reach < IMPORTED or match.coverage < _COVERAGE or match.substance < _SUBSTANCE * match.score:
         return False
     evidence = match.score * match.coverage
@@ -147,7 +151,10 @@ def is_slight(match: Match, reach: float, threshold: float = MIRROR) -> bool:
         and bool(computed)
         and probability(match, reach) >= threshold
         and evidence >= _SLIGHT_EVIDENCE
-        and _telling_names(match) >= (1 if reach >= CALLEE else 2)
+        and (
+            _telling_names(match) >= (1 if reach >= CALLEE else 2)
+            or (is_named and match.coverage >= _WHOLE and evidence >= _NAMED_EVIDENCE)
+        )
     )
 
 
