@@ -1,6 +1,7 @@
 """Exit codes, and how a failure is said."""
 
 import traceback
+from difflib import SequenceMatcher
 
 import click
 
@@ -13,6 +14,7 @@ EXIT_FINDINGS = 1
 EXIT_FAILED = 2
 
 _MOST_TRACEBACK_LINES = 16
+_CLOSE = 0.7  # more alike than click asks for: the dashes are the same in all options
 
 __all__ = [
     "EXIT_CLEAN",
@@ -32,11 +34,18 @@ def say(message: str) -> None:
 
 def report_misuse(error: click.ClickException) -> None:
     """What is wrong with the command line, in one line, and where its options are listed."""
+    if isinstance(error, click.NoSuchOption):
+        close = [o for o in error.possibilities or () if _is_close(error.option_name, o)]
+        error = click.NoSuchOption(error.option_name, error.message, close, error.ctx)
     message = error.format_message().strip()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         message = f"{message.rstrip('.')} (see '{context.command_path} --help')"
     say(" ".join(message.split("\n")))
+
+
+def _is_close(given: str, option: str) -> bool:
+    return SequenceMatcher(None, given.strip("-"), option.strip("-")).ratio() >= _CLOSE
 
 
 def report_internal_fault(error: BaseException) -> None:

@@ -6,6 +6,7 @@ import click
 
 from contract_guard.cli.errors import UserError
 from contract_guard.cli.options import json_or_text
+from contract_guard.project.config import rules_near
 from contract_guard.project.rule_examples import Example, rule_examples
 from contract_guard.project.rules import Rule, load_rules
 
@@ -35,9 +36,10 @@ def _find(name: str) -> Rule:
     for rule in rules.values():
         if name.upper() == rule.id or name.lower() == rule.name:
             return rule
-    words = [*rules, *(rule.name for rule in rules.values())]
-    close = difflib.get_close_matches(name.upper(), words, n=1, cutoff=0.5)
-    close = close or difflib.get_close_matches(name.lower(), words, n=1, cutoff=0.5)
+    if near := rules_near(name):
+        raise UserError(f"there is no rule {name!r}; there are {near}")
+    words = [rule.name for rule in rules.values()]
+    close = difflib.get_close_matches(name.lower(), words, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]}?" if close else "'contract-guard rules' lists them all"
     raise UserError(f"there is no rule {name!r}; {hint}")
 

@@ -61,8 +61,8 @@ def extract_options(command: Command) -> Command:
     extract = click.option(
         "--extract",
         metavar="PATH:LINE",
-        help="Move the rule that a test repeats there out of production, into a function that "
-        "both call. With --diff only shown.",
+        help="Move the rule that a test repeats there (CG303) out of production, into a function "
+        "that both call. With --diff only shown.",
     )
     name = click.option("--name", default="", help="With --extract: the name of the function.")
     return extract(name(command))

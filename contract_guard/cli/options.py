@@ -11,7 +11,7 @@ import click
 from contract_guard.errors import UserError
 from contract_guard.findings import SEVERITIES
 from contract_guard.project.cache import default_directory
-from contract_guard.project.config import is_selected, rule_ids
+from contract_guard.project.config import is_selected, rule_ids, rules_near
 from contract_guard.project.rules import load_rules
 from contract_guard.report import FORMATS
 
@@ -93,11 +93,9 @@ def _parse_selector(context: click.Context, parameter: click.Parameter, word: st
     names = {rule.name: rule.id for rule in load_rules().values()}
     if word in names:
         return names[word]
-    family = [rule for rule in known if rule[:3] == word[:3].upper()]
-    close = difflib.get_close_matches(word.lower(), names, n=1) or difflib.get_close_matches(
-        word.upper(), sorted(family or known), n=1
-    )
-    hint = f"; did you mean {close[0]}?" if close else ""
+    close = difflib.get_close_matches(word.lower(), names, n=1)
+    near = rules_near(word)
+    hint = f"; there are {near}" if near else f"; did you mean {close[0]}?" if close else ""
     raise click.BadParameter(f"no rule fits {word!r}{hint}", context, parameter)
 
 

@@ -33,7 +33,10 @@ def predicate_at(registry: Registry, path: str, line: int) -> Rule:
         if rule.predicate.span.line <= line <= rule.predicate.span.end_line
     ]
     if not found:
-        raise CannotFix("no condition over constants whose values are known stands there")
+        raise CannotFix(
+            "no condition over constants whose values are known stands there: "
+            "--extract is for what CG303 reports"
+        )
     if len({rule.predicate.span for rule in found}) > 1:
         raise CannotFix("several conditions stand there")
     return found[0]

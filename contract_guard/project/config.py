@@ -169,15 +169,24 @@ def _check_rules(config: Config, where: str, known_rules: Collection[str] | None
     known = rule_ids() if known_rules is None else frozenset(known_rules)
     for key, rule in selectors:
         if not any(is_selected(rule, known_rule) for known_rule in known):
-            raise UserError(f"{where}: {key}: unknown rule {rule!r}{_suggest(rule, known)}")
+            raise UserError(f"{where}: {key}: unknown rule {rule!r}{_suggest_rule(rule, known)}")
     for rule in config.severity:
         if rule not in known:
-            raise UserError(f"{where}: severity: unknown rule {rule!r}{_suggest(rule, known)}")
+            raise UserError(f"{where}: severity: unknown rule {rule!r}{_suggest_rule(rule, known)}")
 
 
 def rule_ids() -> frozenset[str]:
     """The ids of all rules, without reading what the rules say."""
     return frozenset(path.name for path in rules_directory().glob("CG*"))
+
+
+def rules_near(word: str, known: Iterable[str] | None = None) -> str:
+    """`CG101, CG102`: the rules of the family that a rule's number or a family (`CG1`) is of: no
+    number is closer than another. "" for other words, and where there is no such family."""
+    if not re.fullmatch(r"CG\d+", word, re.IGNORECASE):
+        return ""
+    family = word[:3].upper()
+    return ", ".join(sorted(r for r in known or rule_ids() if r.startswith(family)))
 
 
 def is_selected(selector: str, rule: str) -> bool:
@@ -281,3 +290,8 @@ def _suggest(word: str, words: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(word.replace("_", "-"), sorted(words), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _suggest_rule(word: str, known: Collection[str]) -> str:
+    near = rules_near(word, known)
+    return f"; there are {near}" if near else _suggest(word, known)

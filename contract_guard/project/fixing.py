@@ -1,5 +1,6 @@
 """`--fix`: the fixes of a `check` or a `diff`, made in memory and written to the working tree."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +22,13 @@ from contract_guard.registry.compare import compare
 from contract_guard.registry.former import build_after
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Change
+from contract_guard.text import plural
 
 if TYPE_CHECKING:
     from contract_guard.project.against import Against
 
 _FINDS_BY_ALL_FILES = ("CG30",)
+_PLACE = re.compile(r"(.+?):(\d{1,9})(?::\d+)?")  # a column may follow, as in what is reported
 
 
 def mend_check(
@@ -77,16 +80,19 @@ def mend_extraction(
     """
     from contract_guard.fixes.extract import extraction
 
-    given, _, number = place.rpartition(":")
-    if not given or not number.isdecimal():
+    given = _PLACE.fullmatch(place)
+    if given is None:
         raise UserError(f"{place!r} is no place: write PATH:LINE")
     root = checked_root(root)
-    (path,) = select_paths(root, [Path(given)])
+    (path,) = select_paths(root, [Path(given[1])])
+    number = int(given[2])
     snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
     knowledge = Knowledge(build(snapshot.tree), snapshot.read, line_length(root))
+    if path in snapshot.tree.files and number > (lines := len(snapshot.read(path).splitlines())):
+        raise UserError(f"{place}: the file has {plural(lines, 'line')}")
     rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
     try:
-        fix = extraction(path, int(number), knowledge, name=name)
+        fix = extraction(path, number, knowledge, name=name)
         files = mend_one(knowledge, fix, _finder(config, rules, (), ()))
     except CannotFix as reason:
         raise UserError(f"{place}: {reason}") from None

@@ -140,6 +140,11 @@ def test_the_rule_of_the_example_moved_out(run, history: Path) -> None:
     shown = run("check", "--extract", "tests/test_gate.py:33", "--diff", "--no-cache")
     assert shown.code == 1
     assert "+def is_image_position(ids):" in shown.out
+    past = run("check", "--extract", "tests/test_gate.py:3300", "--no-cache")
+    lines = len((history / "tests/test_gate.py").read_text().splitlines())
+    assert past.err.endswith(f"tests/test_gate.py:3300: the file has {lines} lines\n")
+    with_column = run("check", "--extract", "tests/test_gate.py:33:5", "--diff", "--no-cache")
+    assert with_column.out == shown.out
     done = run("check", "--extract", "tests/test_gate.py:33", "--name", "is_image", "--no-cache")
     assert done.code == 2
     assert "give --name" in done.err

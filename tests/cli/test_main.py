@@ -113,6 +113,13 @@ def test_explain(run, name: str) -> None:
     assert "from pkg.constants import PAD, SENTINEL\n" in done.out
 
 
+def test_an_option_that_is_far_from_all_is_not_guessed(run) -> None:
+    done = run("baseline", "create", "--fromat")
+    assert done.err == (
+        "contract-guard: No such option '--fromat' (see 'contract-guard baseline create --help')\n"
+    )
+
+
 @pytest.mark.parametrize("rule", list(load_rules()))
 def test_every_rule_can_be_explained_with_a_line_that_it_reports(run, rule: str) -> None:
     document = json.loads(run("explain", rule, "--format", "json").out)
@@ -126,6 +133,9 @@ def test_explain_what_is_no_rule(run) -> None:
         2,
         "",
         "contract-guard: there is no rule 'missin-name'; did you mean missing-name?\n",
+    )
+    assert run("explain", "CG9").err == (
+        "contract-guard: there is no rule 'CG9'; there are CG901, CG902, CG903\n"
     )
     assert run("explain", "zzz").err == (
         "contract-guard: there is no rule 'zzz'; 'contract-guard rules' lists them all\n"
