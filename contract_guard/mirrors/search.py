@@ -135,6 +135,7 @@ class Search:
         # Test files come one after the other, production is asked for again and again.
         self._open_test = lru_cache(_OPEN_TESTS)(opened)
         self._open_production = lru_cache(_OPEN)(opened)
+        self._last_subjects: tuple[tuple[str, int, str], Subjects] | None = None
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
         self._production: dict[tuple[str, int, str], Graphs] = {}
 
@@ -274,7 +275,6 @@ class Search:
         actuals: Sequence[Reference],
     ) -> int | None:
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        calls = self.closure(path, test)[1]
         builders = self._open(entry.path).builders
 
         def setting(name: str) -> list[int]:
@@ -286,21 +286,27 @@ class Search:
                 and self.index.entries[number].function.start == start
             ]
 
-        distances = Subjects(self.index, path, calls, setting).distances(ways)
+        distances = self._subjects_of(path, test).distances(ways, entry.path, setting)
         if not distances:
             return None
         return distances.get(self.index.number(entry), FAR)
+
+    def _subjects_of(self, path: str, test: FunctionFragments) -> Subjects:
+        key = (path, test.start, test.qualname)
+        if self._last_subjects is None or self._last_subjects[0] != key:
+            calls = self.closure(path, test)[1]
+            self._last_subjects = (key, Subjects(self.index, path, calls))
+        return self._last_subjects[1]
 
     def subjects(self, path: str, test: FunctionFragments) -> list[Candidate]:
         """The functions of production that the assertions of a test name."""
         graph = self.graph(path, test)
         if graph is None:
             return []
-        calls = self.closure(path, test)[1]
-        reach = self.index.reach(path, calls)
+        reach = self.index.reach(path, self.closure(path, test)[1])
         actuals = [actual for actual in graph.actuals if actual is not None]
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        distances = Subjects(self.index, path, calls, lambda _: ()).distances(ways)
+        distances = self._subjects_of(path, test).distances(ways, "", lambda _: ())
         nearest = sorted(distances, key=lambda n: (distances[n], n))[:_SUBJECTS]
         return [
             Candidate(number, 0.0, max(reach.get(number, NONE), IMPORTED))

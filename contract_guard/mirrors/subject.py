@@ -4,7 +4,7 @@ A copy can only be of these, or of what they call. A neighbour of them that rese
 value more (a sibling class, a sibling property) is not what the assertion checks.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from contract_guard.mirrors.graph import Graph
@@ -62,8 +62,7 @@ def named(graph: Graph, actual: Reference) -> list[list[Name]]:
 class Subjects:
     """The functions that assertions of one test name, with those that they reach.
 
-    `calls` are the calls of the test and its helpers; `builders` gives the functions that set a
-    field of that name.
+    `calls` are the calls of the test and its helpers.
     """
 
     def __init__(
@@ -71,27 +70,41 @@ class Subjects:
         index: Index,
         path: str,
         calls: Collection[str],
-        builders: Callable[[str], Collection[int]],
     ) -> None:
         self._index = index
         self._calls = calls
-        self._builders = builders
+        self._known: dict[tuple[object, ...], dict[int, int]] = {}
         self._near = index.reach(path, calls)
         self._classes = {name for name in calls if index.by_class.get(name)}
 
-    def distances(self, ways: Iterable[list[Name]]) -> dict[int, int]:
+    def distances(
+        self,
+        ways: Iterable[list[Name]],
+        path: str,
+        builders: Callable[[str], Collection[int]],
+    ) -> Mapping[int, int]:
         """The functions of production that these names stand for, with the number of calls to
         each. Empty where none is known: then anything may be meant.
 
         A field that was read may be what the call before it made, so that this counts too.
+        `builders` gives the functions of file `path` that set a field of a name.
         """
+        each = [tuple(names) for names in ways]
+        key = (path, *each)
+        if key not in self._known:
+            self._known[key] = self._distances(each, builders)
+        return self._known[key]
+
+    def _distances(
+        self, ways: Iterable[tuple[Name, ...]], builders: Callable[[str], Collection[int]]
+    ) -> dict[int, int]:
         found: dict[int, int] = {}
         for names in ways:
             known = False
             for name in names:
                 if known and not name.is_call:
                     continue
-                resolved = list(self._resolved(name.text))
+                resolved = list(self._resolved(name.text, builders))
                 for number in resolved:
                     found.setdefault(number, 0)
                 known = known or bool(resolved)
@@ -103,7 +116,7 @@ class Subjects:
             found.update(dict.fromkeys(level[:_MOST], step))
         return found
 
-    def _resolved(self, name: str) -> Iterator[int]:
+    def _resolved(self, name: str, builders: Callable[[str], Collection[int]]) -> Iterator[int]:
         if name in _OF_ARRAYS:
             return
         numbers = [n for n in self._index.by_name.get(name, ()) if n in self._near]
@@ -112,7 +125,7 @@ class Subjects:
             if self._last(number) in _BUILT:
                 yield number
         if not numbers:
-            yield from self._builders(name)
+            yield from builders(name)
 
     def _of_classes(self, numbers: list[int]) -> list[int]:
         """Of methods of one name those of the classes that the test names, where it names some
