@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from contract_guard.findings import Impact
 from contract_guard.registry.consumers import (
     Consumption,
     consumers_of_any,
@@ -20,8 +21,9 @@ from contract_guard.registry.contents import (
     contents,
     value_text,
 )
+from contract_guard.registry.followed import is_rewritten, still_there
 from contract_guard.registry.index import Registry
-from contract_guard.registry.model import Change, ChangeKind, Consumer, Place
+from contract_guard.registry.model import Change, ChangeKind, Consumer, Place, Producer
 from contract_guard.registry.replacement import Replacements, module_replacement
 from contract_guard.registry.rules import rule_changes
 from contract_guard.registry.signatures import signature_change
@@ -36,8 +38,9 @@ def compare(old: Registry, new: Registry, *, downstream: bool = False) -> tuple[
     another project may name.
 
     Consumers are the places outside of the defining module: at `new`, and those that named the
-    symbol at `old` and no longer do (`updated`). Their impact is "silent": nothing here tells
-    which of them fail.
+    symbol at `old`. Those whose code is no longer the same are `updated`. Their
+    impact is "silent": nothing here tells which of them fail; None where the same code is still
+    there under the old name.
     """
     changes = _Comparison(old, new).changes()
     return tuple(change for change in changes if change.consumers or downstream)
@@ -62,6 +65,7 @@ class _Comparison:
         before, after = _by_module(self.before), _by_module(self.after)
         came = {name: own for name, own in after.items() if not self.old.modules.named(name)}
         self.gone_modules: set[str] = set()
+        self.replaced: dict[str, list[str]] = {}
         for path in sorted(self.paths - self.new.tree.files.keys()):
             name = self.old.module(path).name
             if not name or self.new.modules.named(name) or name in self.gone_modules:
@@ -76,11 +80,29 @@ class _Comparison:
                 is_same_name = other.rpartition(".")[2] == name.rpartition(".")[2]
                 kind = "moved" if is_same_name else "renamed"
                 new = Place(came[other][0].module.path, 1)
+                self.replaced.setdefault(other, []).append(name)
             yield Change(symbol=name, kind=kind, old=Place(path, 1), new=new, replacement=other)
 
     def _names(self) -> Iterator[Change]:
         came = [d for s, d in self.after.items() if s not in self.before and not d.is_passed_on]
         replacements = Replacements(came)
+        replacing = set[str]()
+        for change in self._gone_or_altered(replacements):
+            replacing.add(change.replacement or "")
+            yield change
+        yield from self._exports()
+        for new in came:
+            if new.symbol in replacing or self._came_along(new):
+                continue
+            if self.old.resolve_symbol(new.symbol).status == "missing":
+                yield Change(symbol=new.symbol, kind="added", old=None, new=new.place)
+
+    def _came_along(self, new: Definition) -> bool:
+        """Whether it came with a module that took the place of one that had the same name."""
+        module, _, name = new.symbol.partition(":")
+        return any(f"{old}:{name}" in self.before for old in self.replaced.get(module, ()))
+
+    def _gone_or_altered(self, replacements: Replacements) -> Iterator[Change]:
         for symbol, old in self.before.items():
             if old.module.name in self.gone_modules:
                 continue
@@ -92,10 +114,6 @@ class _Comparison:
                 yield from self._passed_on(old, new)
             elif not old.is_passed_on and old.binding is not new.binding:
                 yield from _altered(self.old, self.new, old, new)
-        yield from self._exports()
-        for new in came:
-            if self.old.resolve_symbol(new.symbol).status == "missing":
-                yield Change(symbol=new.symbol, kind="added", old=None, new=new.place)
 
     def _gone(self, old: Definition, replacements: Replacements) -> Change:
         kind: ChangeKind = "removed"
@@ -237,7 +255,7 @@ def with_consumers(
     changes: Iterable[Change], old: Registry, new: Registry, paths: Collection[str] = ()
 ) -> list[Change]:
     """The changes, in the same order, with who names their symbols in the registries' own files.
-    `paths` are those of the files that differ: their consumers count as updated."""
+    `paths` are those of the files that differ: only there can consumers have been updated."""
     changes = list(changes)
     consumers = _Consumers(old, new, paths, changes)
     return [msgspec.structs.replace(c, consumers=(*c.consumers, *consumers.of(c))) for c in changes]
@@ -249,32 +267,71 @@ class _Consumers:
     def __init__(
         self, old: Registry, new: Registry, paths: Collection[str], changes: Sequence[Change]
     ) -> None:
+        self._old = old
+        self._new = new
         self._paths = paths
         going = [change for change in changes if change.kind in GOING]
         self._before = _index(old, going)
         self._after = _index(new, changes)
 
     def of(self, change: Change) -> tuple[Consumer, ...]:
-        found = list(self._after.get(change.symbol, ()))
-        if change.kind in GOING:
-            here = {(c.path, c.form) for c in found}
-            was = [c for c in self._before.get(change.symbol, ()) if (c.path, c.form) not in here]
-            now = {(c.path, c.form): c for c in self._after.get(change.replacement or "", ())}
-            places = [now.get((c.path, c.form), c) for c in was]
-            followed = {(c.path, c.form, c.span.line): c for c in places}
-            found += followed.values()
-        return tuple(self._consumer(c, updated=c.path in self._paths) for c in found)
+        found = self._after.get(change.symbol, ())
+        if change.kind not in GOING:
+            return tuple(_consumer(c, updated=self._is_rewritten(c)) for c in found)
+        impact = None if self._costs_nothing(change) else "silent"
+        consumers = [_consumer(c, updated=False, impact=impact) for c in found]
+        here = {(c.path, c.form) for c in found}
+        now = {(c.path, c.form): c for c in self._after.get(change.replacement or "", ())}
+        followed: dict[tuple[str, str, int, bool], Consumer] = {}
+        for was in self._before.get(change.symbol, ()):
+            if (was.path, was.form) in here:
+                continue
+            span = still_there(self._old, self._new, was)
+            place = now.get((was.path, was.form), was) if span is None else was
+            line = place.span.line if span is None else span.line
+            updated = span is None and was.path in self._paths
+            consumer = _consumer(place, updated=updated, line=line)
+            followed[was.path, was.form, line, updated] = consumer
+        return (*consumers, *followed.values())
 
-    @staticmethod
-    def _consumer(found: Consumption, *, updated: bool) -> Consumer:
-        return Consumer(
-            path=found.path,
-            line=found.span.line,
-            form=found.form,
-            test=found.test,
-            impact="silent",
-            updated=updated,
+    def _is_rewritten(self, place: Consumption) -> bool:
+        return place.path in self._paths and is_rewritten(self._old, self._new, place)
+
+    def _costs_nothing(self, change: Change) -> bool:
+        """Whether the same code is still there under the old name, which passes it on."""
+        before = self._old.resolve_symbol(change.symbol)
+        after = self._new.resolve_symbol(change.symbol)
+        return (
+            after.status == "exists"
+            and change.kind in ("moved", "renamed")
+            and (code := _code(self._old, before.producer)) is not None
+            and code == _code(self._new, after.producer)
         )
+
+
+def _code(registry: Registry, producer: Producer | None) -> object:
+    """What a definition does or is, None where that is not known."""
+    if producer is None or not producer.path:
+        return None
+    module, _, qualname = producer.symbol.partition(":")
+    for each in registry.modules.named(module):
+        for binding in reversed(each.bindings.get(qualname, ())):
+            if binding.body:
+                return (binding.body, binding.signature, binding.decorators)
+    return value_text(registry, producer.symbol)
+
+
+def _consumer(
+    found: Consumption, *, updated: bool, line: int = 0, impact: Impact | None = "silent"
+) -> Consumer:
+    return Consumer(
+        path=found.path,
+        line=line or found.span.line,
+        form=found.form,
+        test=found.test,
+        impact=impact,
+        updated=updated,
+    )
 
 
 def _index(registry: Registry, changes: Iterable[Change]) -> dict[str, list[Consumption]]:

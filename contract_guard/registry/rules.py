@@ -127,7 +127,7 @@ def rule_changes(
             continue
         now = {rule.accepts for rule in rules}
         gone = [rule for accepts, rule in was.items() if accepts not in now]
-        stale = tuple(_staying(new, symbol, {rule.accepts for rule in fresh}, paths))
+        stale = tuple(_staying(old, new, symbol, {rule.accepts for rule in fresh}, paths))
         if gone or stale:
             yield Change(
                 symbol=symbol,
@@ -148,7 +148,11 @@ def _by_constant(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def _staying(
-    new: Registry, symbol: str, fresh: Collection[Ranges], paths: Collection[str]
+    old: Registry,
+    new: Registry,
+    symbol: str,
+    fresh: Collection[Ranges],
+    paths: Collection[str],
 ) -> Iterator[Consumer]:
     """Predicates of tests over the constant that accept other values than the new rule."""
     name = symbol.rpartition(":")[2].rpartition(".")[2]
@@ -157,13 +161,15 @@ def _staying(
             continue
         for rule in rules_of(new, path):
             if symbol in rule.constants and _is_outdated(rule.accepts, fresh):
+                was = rules_of(old, path) if path in old.tree.files else ()
+                kept = any(symbol in r.constants and r.accepts == rule.accepts for r in was)
                 yield Consumer(
                     path=path,
                     line=rule.predicate.span.line,
                     form="mirror",
                     test=new.test_at(path, rule.predicate.scope),
                     impact="silent",
-                    updated=path in paths,
+                    updated=path in paths and not kept,
                 )
 
 

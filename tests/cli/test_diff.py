@@ -216,7 +216,7 @@ def test_changes_that_all_consumers_followed_are_named(run, repository: Path) ->
     done = run("diff", "HEAD~1", "HEAD")
     assert done.code == 0
     named = ", ".join(f"pkg.m{n}:LIMIT -> LIMITS" for n in range(5))
-    assert done.out.splitlines()[1] == (
+    assert done.out.splitlines()[0] == (
         f"renamed, with all consumers: {named} and 2 more (--format json)"
     )
 

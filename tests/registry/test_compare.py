@@ -185,3 +185,80 @@ def test_a_member_with_another_name_in_its_place(changes) -> None:
         {"pkg/ids.py": "# above\n" + kinds.replace("FIRST", "PRIMARY"), "tests/test_a.py": test},
     )
     assert found["pkg.ids:Kind.FIRST", "renamed"].replacement == "pkg.ids:Kind.PRIMARY"
+
+
+BEFORE = {
+    "pkg/ids.py": "PAD = 5\nclass Kind:\n    first = 129\n    last = 7\n",
+    "tests/test_a.py": "from pkg.ids import PAD, Kind\n"
+    "def test_a():\n    assert PAD\ndef test_b():\n    assert Kind.first\n",
+}
+
+
+@pytest.mark.parametrize(
+    "test", ["# touched\n{}", "{}def test_c(): ...\n", "{}    assert PAD == 7\n", "{}"]
+)
+def test_a_line_that_names_what_is_gone_is_not_updated(changes, test: str) -> None:
+    now = test.format(BEFORE["tests/test_a.py"])
+    after = {"pkg/ids.py": "PAD = 5\nclass Kind:\n    last = 7\n", "tests/test_a.py": now}
+    line = now.split("\n").index("    assert Kind.first") + 1
+    change = changes(BEFORE, after)["pkg.ids:Kind.first", "removed"]
+    assert places(change) == [("tests/test_a.py", line, "attribute", False)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "updated"),
+    [
+        ("", "# touched\n", False),
+        ("assert Kind", "assert not Kind", False),
+        ("assert PAD", "assert PAD == 7", True),
+        ("def test_a():", "def test_a(tmp_path):", True),
+        ("def test_a():", "NEXT = PAD + 1\ndef test_a():", True),
+    ],
+)
+def test_values_are_followed_by_what_uses_them(changes, old: str, new: str, updated: bool) -> None:
+    test = BEFORE["tests/test_a.py"]
+    now = test.replace(old, new, 1)
+    assert now != test
+    ids = BEFORE["pkg/ids.py"].replace("5", "7")
+    found = changes(BEFORE, {"pkg/ids.py": ids, "tests/test_a.py": now})
+    change = found["pkg.ids:PAD", "value-changed"]
+    assert [c.updated for c in change.consumers if c.form == "import"] == [updated]
+
+
+def test_one_of_two_places_followed(changes) -> None:
+    test = "from pkg.ids import Kind\nA = Kind.first\nB = Kind.first\n"
+    found = changes(
+        {**BEFORE, "tests/test_a.py": test},
+        {
+            "pkg/ids.py": BEFORE["pkg/ids.py"].replace("first", "start"),
+            "tests/test_a.py": test.replace("A = Kind.first", "A = Kind.start"),
+        },
+    )
+    assert list(found) == [("pkg.ids:Kind.first", "renamed")]
+    assert sorted(places(found["pkg.ids:Kind.first", "renamed"])) == [
+        ("tests/test_a.py", 2, "attribute", True),
+        ("tests/test_a.py", 3, "attribute", False),
+    ]
+
+
+def test_what_took_the_place_is_not_added_as_well(changes) -> None:
+    body = "def mask(ids):\n    return ids == 5\n"
+    use = "from pkg.ids import mask\n"
+    followed = {"tests/test_a.py": use.replace("ids", "other")}
+    found = changes(
+        {"tests/test_a.py": use, "pkg/ids.py": body + "X = 1\n"},
+        followed | {"pkg/ids.py": "X = 1\n", "pkg/other.py": body},
+    )
+    assert list(found) == [("pkg.ids:mask", "moved")]
+    assert places(found["pkg.ids:mask", "moved"]) == [("tests/test_a.py", 1, "import", True)]
+    whole = changes({"tests/test_a.py": use, "pkg/ids.py": body}, followed | {"pkg/other.py": body})
+    assert list(whole) == [("pkg.ids", "renamed")]
+
+
+@pytest.mark.parametrize(("now", "impact"), [("5", None), ("6", "silent")])
+def test_a_move_behind_a_forward_costs_nothing(changes, now: str, impact: str | None) -> None:
+    body = "def mask(ids):\n    return ids == 5\n"
+    use = {"tests/test_a.py": "from pkg.ids import mask\n"}
+    forward = {"pkg/ids.py": "from pkg.other import mask\n", "pkg/other.py": body.replace("5", now)}
+    found = changes(use | {"pkg/ids.py": body}, use | forward)
+    assert [c.impact for c in found["pkg.ids:mask", "moved"].consumers] == [impact]
