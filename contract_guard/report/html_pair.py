@@ -19,10 +19,7 @@ def pair_table(finding: Finding, related: Related, rows: Sequence[Row]) -> list[
         f"{related.path}:{related.line} {related.qualname}".rstrip(),
     )
     shown = shortened(rows)
-    columns = (
-        [row if isinstance(row, int) else row.left for row in shown],
-        [row if isinstance(row, int) else row.right for row in shown],
-    )
+    columns = ([row.left for row in shown], [row.right for row in shown])
     lines = [f'<p class="dim">{_text(related.message)}</p>', '<div class="pair">']
     for heading, column, side in zip(headings, columns, (left, right), strict=True):
         digits = len(str(max((line.number for line in side), default=0)))
@@ -38,6 +35,8 @@ def pair_table(finding: Finding, related: Related, rows: Sequence[Row]) -> list[
 
 def _shown(line: Line | int | None, digits: int) -> str:
     if isinstance(line, int):
+        if not line:
+            return _line(None, digits)
         return f'<span class="dim">{"":>{digits}} … {plural(line, "more line")}</span>'
     return _line(line, digits)
 

@@ -35,6 +35,13 @@ class Row(NamedTuple):
     is_pair: bool = False
 
 
+class Gap(NamedTuple):
+    """How many lines of each side are left out."""
+
+    left: int
+    right: int
+
+
 def paired(
     finding: Finding, related: Related, here: Sequence[str], there: Sequence[str]
 ) -> list[Row]:
@@ -71,14 +78,19 @@ def paired(
     return rows
 
 
-def shortened(rows: Sequence[Row]) -> list[Row | int]:
-    """The rows, with numbers in place of long runs that have no paired line."""
-    return _without_runs(rows, [any(line and line.is_paired for line in row[:2]) for row in rows])
+def shortened(rows: Sequence[Row]) -> list[Row | Gap]:
+    """The rows, with gaps in place of long runs that have no paired line."""
+    marks = [any(line and line.is_paired for line in row[:2]) for row in rows]
+    return [
+        Gap(*map(len, sides(item))) if isinstance(item, list) else item
+        for item in _without_runs(rows, marks)
+    ]
 
 
 def block(lines: Sequence[Line]) -> list[Line | int]:
     """One side alone, shortened likewise."""
-    return _without_runs(lines, [line.is_paired for line in lines])
+    found = _without_runs(lines, [line.is_paired for line in lines])
+    return [len(item) if isinstance(item, list) else item for item in found]
 
 
 def sides(rows: Sequence[Row]) -> tuple[list[Line], list[Line]]:
@@ -139,8 +151,9 @@ def _chain(
 _T = TypeVar("_T")
 
 
-def _without_runs(items: Sequence[_T], marks: Sequence[bool]) -> list[_T | int]:
-    found: list[_T | int] = []
+def _without_runs(items: Sequence[_T], marks: Sequence[bool]) -> list[_T | list[_T]]:
+    """The items, with a list in place of what is left out."""
+    found: list[_T | list[_T]] = []
     at = 0
     while at < len(items):
         end = at
@@ -149,7 +162,9 @@ def _without_runs(items: Sequence[_T], marks: Sequence[bool]) -> list[_T | int]:
         if end - at > _LONG:
             head = _CONTEXT if at else 0
             tail = _CONTEXT if end < len(items) else 0
-            found += [*items[at : at + head], end - at - head - tail, *items[end - tail : end]]
+            found += items[at : at + head]
+            found.append(list(items[at + head : end - tail]))
+            found += items[end - tail : end]
         else:
             found += items[at:end]
         found += items[end : end + 1]

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contract_guard.findings import Finding, Related
-from contract_guard.report.pairing import Line, Row, block, shortened, sides
+from contract_guard.report.pairing import Gap, Line, Row, block, shortened, sides
 from contract_guard.text import plural, printable
 
 # Columns of text that each side needs for both to stand next to each other.
@@ -30,8 +30,10 @@ def write_pair(console: Console, finding: Finding, related: Related, rows: Seque
         here = _cut(f"{printable(finding.path)}:{finding.line}", width)
         _print(console, Text.assemble((here, "bold"), "   ", (_cut(heading, width), "bold")))
         for row in shortened(rows):
-            if isinstance(row, int):
-                _print(console, _left_out(row, digits))
+            if isinstance(row, Gap):
+                one, other = _left_out(row.left, digits), _left_out(row.right, digits)
+                one.pad_right(width - one.cell_len)
+                _print(console, Text.assemble(one, (_MIDDLE[False], "dim"), other))
             else:
                 _write_row(console, row, digits, room)
     else:
@@ -64,7 +66,7 @@ def _write_block(console: Console, lines: Sequence[Line], digits: int, room: int
 
 
 def _left_out(count: int, digits: int) -> Text:
-    return Text(f"{'':>{digits}} … {plural(count, 'more line')}", "dim")
+    return Text(f"{'':>{digits}} … {plural(count, 'more line')}" if count else "", "dim")
 
 
 def _lines(console: Console, line: Line | None, digits: int, room: int) -> list[Text]:

@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from contract_guard.findings import Finding, Related
 from contract_guard.project.rules import Rule
 from contract_guard.report import Cache, Report, Screen, Summary, render
-from contract_guard.report.pairing import Row, block, paired, shortened, sides
+from contract_guard.report.html_pair import pair_table
+from contract_guard.report.pairing import Gap, Row, block, paired, shortened, sides
 
 TEST = (
     "def test_gate():",
@@ -106,7 +107,11 @@ def test_only_long_runs_without_a_pair_are_left_out() -> None:
         23,
         *(27, 28, 29, 30),
     ]
-    assert sum(item for item in shortened(rows) if isinstance(item, int)) == 23
+    assert [item for item in shortened(rows) if isinstance(item, Gap)] == [Gap(23, 0)]
+    page = "\n".join(pair_table(finding, related, rows))
+    beside, other = re.findall(r'<pre class="beside">(.*?)</pre>', page, re.DOTALL)
+    assert ("23 more lines" in beside, "more line" in other) == (True, False)
+    assert beside.count("\n") == other.count("\n")
 
 
 pairs = st.lists(st.tuples(st.integers(1, 25), st.integers(1, 25)), min_size=1, max_size=30)
@@ -125,7 +130,7 @@ def test_every_aligned_line_is_shown_in_order(
         assert order == sorted(set(order))
         kept = {line.number for line in block(side) if not isinstance(line, int)}
         assert {pair[at] for pair in aligned} <= kept
-    kept_rows = [row for row in shortened(rows) if not isinstance(row, int)]
+    kept_rows = [row for row in shortened(rows) if not isinstance(row, Gap)]
     assert {pair[0] for pair in aligned} <= {row.left.number for row in kept_rows if row.left}
 
 
