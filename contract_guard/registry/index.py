@@ -86,7 +86,10 @@ class Registry:
         facts = module.facts
         lenient = module.is_stub or (facts is not None and guards.type_checking(facts, imp.guard))
         found = self.names.find_imported(located, imp.name, lenient)
-        return self._resolution(found, f"{target.name}:{imp.name}", 0)
+        symbol = f"{target.name}:{imp.name}"
+        if found.reason == "stubbed" and not self.modules.sees_stub(module, target.name):
+            return Resolution("missing", symbol, "no-such-name")
+        return self._resolution(found, symbol, 0)
 
     def _resolve_star(self, located: Located) -> Resolution:
         source = located.modules[0]

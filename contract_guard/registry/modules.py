@@ -391,6 +391,32 @@ class Modules:
         own = importer.facts.submodule_stubs
         return dotted.partition(".")[0] in own or self._stubs_any(importer)
 
+    def sees_stub(self, importer: Module, dotted: str) -> bool:
+        """True where a stub of this module, or of one above it, may be what `importer` gets.
+
+        A test file's stub is for the tests in its directory and below, and for tests that import
+        the file: elsewhere it is seen only by the luck of the order in which tests run.
+        """
+        layout = self.layouts[importer.tree]
+        if importer.tree or self._stubs_any(importer):
+            return True
+        for path, facts in self.trees[0].files.items():
+            if not isinstance(facts, ModuleFacts) or not facts.submodule_stubs:
+                continue
+            stubs = frozenset(facts.submodule_stubs)
+            if dotted not in stubs and not _any_above(dotted, stubs):
+                continue
+            if not layout.is_test(path):
+                return True
+            directory, _, name = path.rpartition("/")
+            stem = name.removesuffix(".py")
+            if layout.is_test(importer.path) and (
+                importer.path.startswith(f"{directory}/" if directory else "")
+                or (importer.facts is not None and _names_module(importer.facts, stem))
+            ):
+                return True
+        return any(dotted in tree.digest.stubs for tree in self.trees if tree.digest)
+
     def _stubs_any(self, importer: Module) -> bool:
         """The importer, or a conftest.py above it, stubs modules whose names cannot be told."""
         layout = self.layouts[importer.tree]
@@ -476,3 +502,8 @@ def _any_above(dotted: str, names: frozenset[str]) -> bool:
         if "." in dotted and dotted in names:
             return True
     return False
+
+
+def _names_module(facts: ModuleFacts, name: str) -> bool:
+    """Whether an import of the file names a module `name`, by its last part."""
+    return any(imp.name == name or imp.module.rpartition(".")[2] == name for imp in facts.imports)

@@ -186,12 +186,11 @@ class Names:
                 return "stub"
         if modules.is_configured(module.name, module.tree):
             return "configured"
-        if modules.is_stubbed(None, module.name):
-            return "stubbed"
         # An import runs before any test does: what a test patches in comes too late for it.
         if stores and self.is_stored(Target(module), name, lasting=importing):
             return "assigned-elsewhere"
-        return ""
+        # Last: a stub counts only for those who can see it (`Modules.sees_stub`).
+        return "stubbed" if modules.is_stubbed(None, module.name) else ""
 
     def _static(self, module: Module, name: str, type_checking: bool) -> Found:
         """What the module's own statements bind to the name: no submodule, no `__getattr__`."""
