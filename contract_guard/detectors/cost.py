@@ -11,6 +11,7 @@ from contract_guard.registry import guards
 from contract_guard.registry.collection import Collected, total
 from contract_guard.registry.guards import Error
 from contract_guard.registry.impact import Failure
+from contract_guard.text import plural
 
 _CHAINS_SHOWN = 3
 _SET_UPS = frozenset(
@@ -69,8 +70,7 @@ def of_guard(context: Context, site: Site, is_skip: bool) -> Cost:
 def _number(lost: TestsLost | None) -> str:
     if lost is None:
         return "no tests"
-    noun = "test" if lost.count == 1 else "tests"
-    return f"{'' if lost.exact else 'at least '}{lost.count} {noun}"
+    return f"{'' if lost.exact else 'at least '}{plural(lost.count, 'test')}"
 
 
 def _where_it_runs(context: Context, site: Site, tests: list[Collected]) -> Cost:

@@ -1,5 +1,6 @@
 """`diff` in text and JSON: the contracts that changed, worst first, each with its consumers."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -15,6 +16,7 @@ from contract_guard.text import line_start, plural, printable
 _MOST_SILENT = 5
 _MOST_FILES = 10
 _MOST_NAMED = 5
+_MOST_VALUE = 80  # characters
 _STYLES: dict[Impact | None, str] = {
     "collection-error": "bold red",
     "runtime-error": "red",
@@ -105,7 +107,7 @@ def _named(changes: Iterable[Change], screen: Screen) -> list[str]:
 def _short(change: Change) -> str:
     symbol = printable(change.symbol)
     if change.kind == "value-changed":
-        return f"{symbol} {_value(change.old)} -> {_value(change.new)}"
+        return f"{symbol} {_values(change)}"
     if change.replacement is None or change.replacement == change.symbol:
         return symbol
     module, _, name = change.replacement.partition(":")
@@ -162,9 +164,9 @@ def headline(change: Change) -> str:
         if change.kind == "rule-changed":
             accepted = f"accepts {after}, " + (f"was {before}" if before else "a new rule")
             return f"rule-changed {symbol}: {accepted} ({where})"
-        return f"value-changed {symbol}: {before} -> {after} ({where})"
+        return f"value-changed {symbol}: {_values(change)} ({where})"
     value = _value(change.old)
-    text = f"{change.kind} {symbol}" + (f" = {value}" if value else "")
+    text = f"{change.kind} {symbol}" + (f" = {_cut(value)}" if value else "")
     if change.replacement is not None and change.replacement != change.symbol:
         text += f" -> {printable(change.replacement)}"
     return f"{text} ({_where(change.old or change.new)})"
@@ -172,6 +174,33 @@ def headline(change: Change) -> str:
 
 def _value(place: Place | None) -> str:
     return printable(place.value) if place is not None and place.value is not None else ""
+
+
+def _values(change: Change) -> str:
+    """`3 -> 4`; of long collections, what went and what came: `- 'a', + 'b'`."""
+    before, after = _value(change.old), _value(change.new)
+    if max(len(before), len(after)) > _MOST_VALUE:
+        was, now = _members(before), _members(after)
+        parts = [f"- {m}" for m in was if m not in now] + [f"+ {m}" for m in now if m not in was]
+        if parts:
+            more = len(parts) - _MOST_NAMED
+            return ", ".join(parts[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{_cut(before)} -> {_cut(after)}"
+
+
+def _members(value: str) -> list[str]:
+    """The texts of the members of a list, tuple or set; [] for anything else."""
+    try:
+        node = ast.parse(value, mode="eval").body
+        if not isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return []
+        return [_cut(ast.unparse(member)) for member in node.elts]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _MOST_VALUE else f"{value[: _MOST_VALUE - 1]}…"
 
 
 def _where(place: Place | None) -> str:

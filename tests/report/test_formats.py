@@ -185,6 +185,12 @@ def test_findings_alone(format: str) -> None:
     assert render(report(missing_name()), format, quiet) + last == text
 
 
+def test_concise_says_the_first_of_what_can_be_done_about_a_mirror() -> None:
+    help_ = "expect values that are known some other way (by hand, a property), or call production"
+    text = render(report(missing_name(rule="CG301", help=help_)), "concise", Screen())
+    assert text.splitlines()[0].endswith("; help: expect values that are known some other way")
+
+
 def test_many_errors_about_a_few_names() -> None:
     findings = [missing_name(line=n, symbol=f"gate:N{n % 3}") for n in range(1, 1201)]
     text = render(report(*findings), "concise", Screen())

@@ -1,0 +1,27 @@
+"""Values that changed, in the words of `diff`."""
+
+import pytest
+
+from contract_guard.registry.model import Change, Place
+from contract_guard.report.changes import headline
+
+MANY = [f"name_{n}" for n in range(60)]
+
+
+def changed(old: object, new: object) -> str:
+    was, now = (Place("pkg/__init__.py", 3, repr(value)) for value in (old, new))
+    return headline(Change(symbol="pkg:__all__", kind="value-changed", old=was, new=now))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (3, 4, "3 -> 4"),
+        (["a"], ["b"], "['a'] -> ['b']"),
+        (MANY, [*MANY[1:], "more"], "- 'name_0', + 'more'"),
+        (MANY, [], "- 'name_0', - 'name_1', - 'name_2', - 'name_3', - 'name_4' and 55 more"),
+        ("a" * 90, "b", f"'{'a' * 78}… -> 'b'"),
+    ],
+)
+def test_long_values_are_not_printed_whole(old: object, new: object, said: str) -> None:
+    assert changed(old, new) == f"value-changed pkg:__all__: {said} (pkg/__init__.py:3)"
