@@ -103,7 +103,8 @@ def check_hint(findings: Sequence[Finding], root: Path) -> str:
     if not gone or find_git_directory(root.resolve()) is None:
         return told
     more = f"{gone:,} more" if told else plural(gone, "finding")
-    return f"{told} `contract-guard diff HEAD --fix` may mend {more}, by what has changed.".lstrip()
+    compared = "`contract-guard diff HEAD --fix` (or an older revision than HEAD)"
+    return f"{told} {compared} may mend {more}.".lstrip()
 
 
 def finish(
