@@ -207,7 +207,9 @@ class Modules:
         return self._named.get(dotted, [])
 
     def child(self, module: Module, name: str) -> Module | None:
-        """The submodule `name` of a package."""
+        """The submodule `name` of a package; `pkg.__init__` is the package's file once more."""
+        if name == "__init__" and module.kind == "package":
+            return module
         if module.kind not in ("package", "namespace", "compiled", "stub"):
             return None
         return self.get(module.tree, f"{module.key}/{name}" if module.key else name)

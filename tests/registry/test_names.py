@@ -117,6 +117,8 @@ PACKAGE = {
         ("from p import __name__, __path__", "exists", None),
         ("from p._base import __path__", "missing", "p._base:__path__"),
         ("import p.nowhere", "missing", "p.nowhere"),
+        ("from p.__init__ import deep", "exists", "p._base:deep"),
+        ("from p.__init__ import gone_name", "missing", "p:gone_name"),
         ("from p.nowhere.deeper import x", "missing", "p.nowhere"),
     ],
 )

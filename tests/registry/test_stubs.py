@@ -42,8 +42,11 @@ def test_who_imports_the_stubbing_file_sees_it(registry_of, taken: str) -> None:
 
 
 def test_a_module_above_it_counts(registry_of) -> None:
-    stubber = STUBBER.replace("pkg.kernels", "pkg")
+    files = {"pkg/deep/__init__.py": "", "pkg/deep/kernels.py": "launch = 1\n", **FILES}
+    stubber = STUBBER.replace("pkg.kernels", "pkg.deep")
     asker = "tests/cpu/test_b.py"
-    registry = registry_of({**FILES, "tests/cpu/test_a.py": stubber, asker: ASKS})
+    registry = registry_of(
+        {**files, "tests/cpu/test_a.py": stubber, asker: "from pkg.deep.kernels import gone\n"}
+    )
     (found,) = registry.modules.at(asker).facts.imports
     assert registry.resolve_import(asker, found).status == "unknown"
