@@ -199,7 +199,7 @@ def _status(target: Target, entries: list[Entry], requirement: Requirement | Non
     if last.verdict == "drift":
         causes = ", ".join(str(bucket.get("label")) for bucket in last.buckets)
         return Status(target, "drift", last, causes or "drift")
-    return Status(target, "fresh", last, f"{last.rows} rows on {last.device}, {last.time}")
+    return Status(target, "fresh", last, f"{last.rows:,} rows on {last.device}, {last.time}")
 
 
 def exit_code(statuses: Iterable[Status]) -> int:

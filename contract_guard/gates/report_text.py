@@ -73,9 +73,9 @@ def to_concise(runs: Sequence[GateRun]) -> str:
     for run in runs:
         name = run.gate if run.mirror is None else f"{run.gate} / {run.mirror}"
         tail = f": {_plain(run.reason)}" if run.reason else ""
-        lines.append(f"{name}: {run.verdict} on {run.device}, {run.rows} rows{tail}")
+        lines.append(f"{name}: {run.verdict} on {run.device}, {run.rows:,} rows{tail}")
         lines += [
-            f"  {bucket.label}: {bucket.count} rows: {bucket.replay}" for bucket in run.buckets
+            f"  {bucket.label}: {bucket.count:,} rows: {bucket.replay}" for bucket in run.buckets
         ]
     return "".join(_plain(line) + "\n" for line in lines)
 
