@@ -10,10 +10,11 @@ packages wherever they lie in the repository.
 import fnmatch
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
+from contract_guard.facts.model import ModuleFacts
 from contract_guard.registry.model import Tree
 
 ModuleKind = Literal["package", "module", "compiled", "stub", "namespace"]
@@ -119,6 +120,9 @@ class Layout:
         self._test_paths = [p for p in tree.test_patterns if "/" in p]
         self._test_name = re.compile("|".join(map(fnmatch.translate, self._test_names)) or r"(?!)")
         self._nodes = _nodes(tree.files, tree.compiled)
+        # A stray `__init__.py` makes no package of what is on `sys.path` itself.
+        for root in (*self._roots, *_stray_packages(tree, self._nodes)):
+            self._nodes[root] = ("namespace", "")
         self._conftests = {
             parent(path) for path in tree.files if path.rpartition("/")[2] == "conftest.py"
         }
@@ -312,6 +316,29 @@ class Layout:
     def holds_packages(self, key: str) -> bool:
         """True for a directory with a regular package directly in it."""
         return any(self.kind(f"{key}/{name}") == "package" for name in self.children(key))
+
+
+def _stray_packages(tree: Tree, nodes: Mapping[str, tuple[ModuleKind, str]]) -> Iterable[str]:
+    """Directories such as `src` with an `__init__.py`, of which nobody imports `src` and somebody
+    a package below it by its own name: that is where the import root is."""
+    for directory in _SOURCE_DIRECTORIES if tree.digest is None else ():
+        if nodes.get(directory, ("", ""))[0] != "package":
+            continue
+        below = {
+            key.rpartition("/")[2]
+            for key, (kind, _) in nodes.items()
+            if kind == "package" and parent(key) == directory
+        }
+        below -= {name for name in below if name in nodes}
+        imported = {
+            imp.module.partition(".")[0]
+            for facts in (tree.files.values() if below else ())
+            if isinstance(facts, ModuleFacts)
+            for imp in facts.imports
+            if not imp.level
+        }
+        if directory not in imported and not below.isdisjoint(imported):
+            yield directory
 
 
 def _is_standard(name: str) -> bool:

@@ -243,3 +243,30 @@ def test_what_the_project_is_checked_against(registry_of) -> None:
     assert there.producer.origin == "other==0"
     assert (gone.status, gone.symbol) == ("missing", "up:GONE")
     assert tests.status == "unknown"
+
+
+STRAY = {
+    "src/__init__.py": "",
+    "src/pkg/__init__.py": "",
+    "src/pkg/ids.py": "PAD = 1\n",
+    "tests/__init__.py": "",
+    "tests/test_a.py": "from pkg.ids import PAD, GONE\n",
+}
+
+
+def _first_name(registry) -> tuple[str, str]:
+    facts = registry.tree.files["tests/test_a.py"]
+    found = [registry.resolve_import("tests/test_a.py", imp) for imp in facts.imports]
+    return found[0].symbol, found[1].status
+
+
+@pytest.mark.parametrize("roots", [(), ("src",)])
+def test_a_stray_init_file_in_the_source_directory(registry_of, roots: tuple[str, ...]) -> None:
+    registry = registry_of(STRAY, roots=roots)
+    assert _first_name(registry) == ("pkg.ids:PAD", "missing")
+    assert registry.module("src/pkg/ids.py").name == "pkg.ids"
+
+
+def test_a_package_that_is_called_src(registry_of) -> None:
+    sources = {**STRAY, "tests/test_a.py": "from src.pkg.ids import PAD, GONE\n"}
+    assert _first_name(registry_of(sources)) == ("src.pkg.ids:PAD", "missing")
