@@ -119,6 +119,7 @@ def test_the_analyzer_knows_it_as_a_consumer(
     )
     run("--contract-guard").stdout.fnmatch_lines(
         [
-            "tests/test_it.py:2:12: CG101 error: `shop.rates` has no name `TOLL`: this test fails; help: *"
+            "tests/test_it.py:2:12: CG101 error: `shop.rates` has no name `TOLL`: this test fails;"
+            " help: *"
         ]
     )
