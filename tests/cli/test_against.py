@@ -135,7 +135,10 @@ def test_of_several_versions_a_name_is_gone_where_none_has_it(
     done = run("check", *both, "--format", "json")
     assert (done.code, broken(done)) == (0, [])
     write(project, {"tests/test_plug.py": "from host.ops import Gate, never\nGate.neither\n"})
-    assert broken(run("check", *both, "--format", "json")) == [("CG101", "host.ops:never")]
+    assert broken(run("check", *both, "--format", "json")) == [
+        ("CG101", "host.ops:never"),
+        ("CG102", "host.ops:Gate.neither"),
+    ]
 
 
 def test_a_class_of_either_version_has_the_patched_method(
