@@ -1,5 +1,6 @@
 """`contract-guard diff`."""
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -124,6 +125,10 @@ def command(
         raise click.UsageError("Missing argument 'BASE'", click.get_current_context())
     cache = options.chosen_cache(cache_dir, no_cache)
     of_releases = head is not None and is_release(base) and is_release(head)
+    if not of_releases:
+        _check_releases(base, head)
+    elif len({_distribution(base), _distribution(head or "")} - {""}) > 1:
+        raise UserError(f"{base} and {head} are releases of two projects")
     config = Config() if of_releases else read_config(place)
     if hook:
         from contract_guard.cli.news import without_untracked
@@ -215,6 +220,19 @@ def command(
     )
     is_failed = is_failed or any(finding.impact in failing for finding in diffed.findings)
     return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN
+
+
+def _check_releases(base: str, head: str | None) -> None:
+    """Raises UserError where one release stands alone, or beside a revision."""
+    if "==" in base and is_release(base) and (head is None or not is_release(head)):
+        name = base.partition("==")[0]
+        raise UserError(f"{base}: a release is compared with another one: {base} {name}==VERSION")
+
+
+def _distribution(release: str) -> str:
+    """The name of `Dist_Name==1.0` as indexes compare it, "" for an archive."""
+    name, equals, _ = release.partition("==")
+    return re.sub(r"[-_.]+", "-", name.strip().partition("[")[0]).lower() if equals else ""
 
 
 def _rendered(

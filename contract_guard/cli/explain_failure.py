@@ -47,4 +47,6 @@ def _text(what: str) -> str:
                 return file.read(_LARGEST_LOG)
     except (OSError, ValueError):  # a text, not a path
         return what
+    if what.endswith((".log", ".txt", ".out")) and not what.count(" "):
+        raise UserError(f"{what}: no such file")
     return what

@@ -21,7 +21,7 @@ _FORMS: dict[str, ConsumerForm] = {
     "CG104": "import",
     "CG105": "import",
     "CG106": "fixture",
-    "CG107": "import",
+    "CG107": "call",
     "CG203": "literal",
     "CG310": "mirror",
 }
@@ -119,8 +119,6 @@ def _consumer(finding: Finding, registry: Registry, origin: Origin) -> Consumer:
     form = _FORMS[finding.rule]
     if form == "patch" and not _is_patch(finding, registry):
         form = "assignment"
-    if finding.rule == "CG107" and _is_use(finding, registry):
-        form = "attribute"
     return Consumer(
         path=finding.path,
         line=finding.line,
@@ -137,13 +135,6 @@ def _is_patch(finding: Finding, registry: Registry) -> bool:
     return isinstance(facts, ModuleFacts) and any(
         (patch.span.line, patch.span.column) == (finding.line, finding.column)
         for patch in facts.patches
-    )
-
-
-def _is_use(finding: Finding, registry: Registry) -> bool:
-    facts = registry.tree.files.get(finding.path)
-    return isinstance(facts, ModuleFacts) and any(
-        (use.span.line, use.span.column) == (finding.line, finding.column) for use in facts.uses
     )
 
 

@@ -45,12 +45,12 @@ def removing_commit(
     none, or the file never did."""
     for revisions in ranges:
         commits = repository.log(revisions, [path], limit=_MOST_COMMITS)
-        if commits and not _has(repository, commits[0].oid, symbol, path):
+        if commits and not has_symbol(repository, commits[0].oid, symbol, path):
             # Newest first: it is gone at `low`, and still there at `high`.
             low, high = 0, len(commits)
             while high - low > 1:
                 middle = (low + high) // 2
-                if _has(repository, commits[middle].oid, symbol, path):
+                if has_symbol(repository, commits[middle].oid, symbol, path):
                     high = middle
                 else:
                     low = middle
@@ -64,10 +64,10 @@ def _has_before(repository: Repository, commit: Commit, symbol: str, path: str) 
         parent = repository.resolve(f"{commit.oid}^")
     except UserError:  # the first commit has no parent
         return False
-    return _has(repository, parent, symbol, path)
+    return has_symbol(repository, parent, symbol, path)
 
 
-def _has(repository: Repository, commit: str, symbol: str, path: str) -> bool:
+def has_symbol(repository: Repository, commit: str, symbol: str, path: str) -> bool:
     """Whether the file binds the symbol at that commit; for a module, whether it is there."""
     oid = repository.blob(commit, path)
     if oid is None:

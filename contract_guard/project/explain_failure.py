@@ -9,7 +9,7 @@ from contract_guard.detectors.run import run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
 from contract_guard.project.config import Config, rule_ids
-from contract_guard.project.culprits import removing_commit
+from contract_guard.project.culprits import has_symbol, removing_commit
 from contract_guard.project.diff import diff
 from contract_guard.project.failure_text import Missing, missing_symbols
 from contract_guard.project.git_objects import Commit, Repository
@@ -18,6 +18,8 @@ from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Change, Place
 from contract_guard.report.changes import CommitLine
 from contract_guard.report.failures import Failure
+
+_IN_WORK = "`contract-guard diff HEAD` says what took its place, and --fix mends it"
 
 
 def explain(
@@ -64,6 +66,7 @@ def explain(
                 continue
             commit, path = _removal(repository, registry, each.symbol, revisions)
             change = old = None
+            in_head = commit is None and _is_in_head(repository, registry, each.symbol)
             if commit is not None:
                 change, old = _change(root, config, commit, each.symbol, jobs, cache_dir)
                 if change is None and old is None:
@@ -78,7 +81,8 @@ def explain(
                     change=change,
                     old=old,
                     findings=same,
-                    repair=_repair(each.symbol, change, same),
+                    repair=_IN_WORK if in_head else _repair(each.symbol, change, same),
+                    is_uncommitted=in_head,
                 )
             )
         return failures
@@ -122,6 +126,21 @@ def _removal(
             if path:
                 return removing_commit(repository, dotted, path, [revisions]), path
     return None, ""
+
+
+def _is_in_head(repository: Repository, registry: Registry, symbol: str) -> bool:
+    """Whether HEAD has what the working tree has not."""
+    head = repository.resolve("HEAD")
+    dotted = symbol.partition(":")[0]
+    modules = [module.path for module in registry.modules.named(dotted) if module.path]
+    if modules:
+        return any(has_symbol(repository, head, symbol, path) for path in modules)
+    below = dotted.replace(".", "/")
+    endings = (f"/{below}.py", f"/{below}/__init__.py")
+    return any(
+        f"/{blob.path}".endswith(endings) and has_symbol(repository, head, symbol, blob.path)
+        for blob in repository.files(head)
+    )
 
 
 def _path_before(repository: Repository, commit: Commit, ending: str) -> str:

@@ -99,6 +99,10 @@ class Repository(AbstractContextManager["Repository"]):
     def resolve(self, revision: str) -> str:
         """The oid of the commit that `revision` names. Raises UserError where there is none."""
         failure = f"unknown revision {revision!r}; `git rev-parse {revision}` must name a commit"
+        if ".." in revision:
+            older, _, newer = revision.partition("..")
+            newer = newer.removeprefix(".") or "HEAD"
+            raise UserError(f"{revision!r} is a range: write `diff {older or 'HEAD'} {newer}`")
         if not revision or revision.startswith("-"):
             raise UserError(failure)
         return self._git(

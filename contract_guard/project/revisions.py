@@ -84,6 +84,11 @@ class Revisions:
         except BaseException:
             self._exits.close()
             raise
+        if merge and head is not None and ancestor == self.head != self.base:
+            self.warnings.append(
+                f"{head} is an ancestor of {base}: it changed nothing; the older revision comes"
+                f" first (`diff {head} {base}`), or --no-merge compares them as they stand"
+            )
         self.ancestor: str = ancestor
         self.is_working_tree = head is None
 

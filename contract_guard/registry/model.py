@@ -145,7 +145,15 @@ class Place(msgspec.Struct, frozen=True):
 
 
 ConsumerForm = Literal[
-    "import", "attribute", "patch", "assignment", "literal", "fixture", "mirror", "document"
+    "import",
+    "attribute",
+    "call",
+    "patch",
+    "assignment",
+    "literal",
+    "fixture",
+    "mirror",
+    "document",
 ]
 
 

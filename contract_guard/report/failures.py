@@ -18,7 +18,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     `status` is that of the name in the working tree. `change` is what `commit` did to it, with
     `old` where it stood before. `findings` are the places that fail now for want of it. `repair`
-    is one sentence.
+    is one sentence. `is_uncommitted`: HEAD has the symbol, the working tree took it away.
     """
 
     symbol: str
@@ -29,6 +29,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     old: Place | None = None
     findings: tuple[Finding, ...] = ()
     repair: str = ""
+    is_uncommitted: bool = False
 
 
 def render_failures(failures: Iterable[Failure]) -> str:
@@ -40,7 +41,8 @@ def _block(failure: Failure) -> list[str]:
     if failure.status == "exists":
         where = f" ({printable(failure.old.path)}:{failure.old.line})" if failure.old else ""
         return [f"{symbol} exists{where}", f"  {printable(failure.repair)}"]
-    if failure.status == "unknown" and failure.commit is None:
+    is_ours = failure.commit is not None or failure.findings or failure.is_uncommitted
+    if failure.status == "unknown" and not is_ours:
         return [
             f"{symbol}: unknown here",
             "  not a name of this project: look for it in what is installed",
@@ -52,6 +54,8 @@ def _block(failure: Failure) -> list[str]:
         lines.append(
             f"  {done} by {commit.oid[:10]} {commit.date[:10]} {printable(commit.subject)}"
         )
+    elif failure.is_uncommitted:
+        lines.append("  removed in the working tree, and not committed yet")
     else:
         lines.append("  no commit of this history had it and took it away")
     if failure.old is not None:

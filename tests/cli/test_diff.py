@@ -228,3 +228,35 @@ def test_the_page_shows_the_lines_of_the_newer_side(run) -> None:
     assert (
         'from gate.constants import <mark class="error">IMAGE_PAD_ID</mark>, IMAGE_SENTINEL_BASE_ID'
     ) in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["HEAD~1..HEAD"], "'HEAD~1..HEAD' is a range: write `diff HEAD~1 HEAD`"),
+        (["one==1.0"], "one==1.0: a release is compared with another one: one==1.0 one==VERSION"),
+        (["one==1.0", "two==1.0"], "one==1.0 and two==1.0 are releases of two projects"),
+        (["--explain", "nosuch.log"], "nosuch.log: no such file"),
+    ],
+)
+def test_what_cannot_be_compared(run, repository: Path, arguments: list[str], said: str) -> None:
+    commit(repository, {"a.py": ""})
+    commit(repository, {"a.py": "X = 1\n"})
+    done = run("diff", *arguments)
+    assert (done.code, done.err.strip()) == (2, f"contract-guard: {said}")
+
+
+def test_an_ancestor_as_head_is_told(run, repository: Path) -> None:
+    commit(repository, {"a.py": ""})
+    commit(repository, {"a.py": "X = 1\n"})
+    assert "HEAD~1 is an ancestor of HEAD: it changed nothing" in run("diff", "HEAD", "HEAD~1").err
+    assert run("diff", "HEAD~1", "HEAD").err == ""
+
+
+def test_what_the_working_tree_took_away_is_explained(run, repository: Path) -> None:
+    test = "from pkg.a import PAD\n"
+    commit(repository, {"pkg/__init__.py": "", "pkg/a.py": "PAD = 1\n", "tests/test_a.py": test})
+    (repository / "pkg/a.py").write_text("")
+    done = run("diff", "--explain", "ImportError: cannot import name 'PAD' from 'pkg.a'")
+    assert "removed in the working tree, and not committed yet" in done.out
+    assert "repair: `contract-guard diff HEAD` says what took its place" in done.out

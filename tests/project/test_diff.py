@@ -285,8 +285,8 @@ def test_calls_that_no_longer_fit(root: Path, commit) -> None:
     head = commit({"pkg/ids.py": "def mask(a, new=1): ...\n"})
     found = diff(root, Config(), base, head)
     assert [(c.path, c.line, c.form, c.test, c.impact) for c in found.changes[0].consumers] == [
-        ("tests/test_a.py", 4, "import", "tests/test_a.py::test_a", "runtime-error"),
-        ("tests/test_a.py", 6, "attribute", "tests/test_a.py::test_a", "runtime-error"),
+        ("tests/test_a.py", 4, "call", "tests/test_a.py::test_a", "runtime-error"),
+        ("tests/test_a.py", 6, "call", "tests/test_a.py::test_a", "runtime-error"),
     ]
     harmless = commit({"pkg/ids.py": "def mask(a, old=1, new=1): ...\n"})
     assert diff(root, Config(), base, harmless).changes == ()
