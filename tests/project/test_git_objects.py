@@ -218,7 +218,7 @@ def test_a_partial_clone_fetches_nothing(repository: Path, tmp_path: Path) -> No
     program.write_text(f"#!/bin/sh\ntouch '{marker}'\nexit 1\n")
     program.chmod(0o755)
     git(tmp_path / "partial", "config", "remote.origin.uploadpack", str(program))
-    with pytest.raises(UserError, match="fetch what is missing with: git -C .* fetch --refetch"):
+    with pytest.raises(UserError, match=r"fetch what is missing with: git -C .* fetch --refetch"):
         contents(tmp_path / "partial", "HEAD")
     with Repository(tmp_path / "partial") as opened, pytest.raises(UserError, match="unknown"):
         opened.resolve("1" * 40)
@@ -230,5 +230,5 @@ def test_a_corrupt_object(repository: Path) -> None:
     path = repository / ".git/objects" / oid[:2] / oid[2:]
     path.chmod(0o644)
     path.write_bytes(b"not zlib")
-    with pytest.raises(UserError, match="is missing or damaged; `git -C .* fsck` says"):
+    with pytest.raises(UserError, match=r"is missing or damaged; `git -C .* fsck` says"):
         contents(repository, "HEAD")
