@@ -173,7 +173,9 @@ class Layout:
 
     def _name_root(self, key: str) -> str:
         nested = tuple(path for _, path in self._nested_pythonpath)
-        for root in sorted(self._roots + self._pythonpath + nested, key=len, reverse=True):
+        # That the root itself is on the path, for tests, says nothing of what lies in `src`.
+        on_path = tuple(path for path in self._pythonpath + nested if path)
+        for root in sorted(self._roots + on_path, key=len, reverse=True):
             if is_below(key, root):
                 return root
         home = self.home(parent(key))
@@ -263,10 +265,15 @@ class Layout:
             certain = standing is Standing.CERTAIN
             order = rank if rank is not None else (100 if certain else 200 - len(root))
             namespace = self.kind(key) == "namespace"
+            if namespace and name not in _LOOSE and self._has_package(roots, name):
+                standing = Standing.UNRELATED  # a regular package anywhere on the path wins
             unrelated = standing is Standing.UNRELATED
             ranked.append(((unrelated, namespace, order, root), Place(key, standing)))
         ranked.sort()
         return tuple(place for _, place in ranked)
+
+    def _has_package(self, roots: Iterable[str], name: str) -> bool:
+        return any(self.kind(f"{root}/{name}" if root else name) == "package" for root in roots)
 
     def _reached(self, directory: str, loose: bool) -> dict[str, int]:
         """Roots that are on `sys.path` when a file of `directory` runs, with their order."""

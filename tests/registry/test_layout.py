@@ -270,3 +270,24 @@ def test_a_stray_init_file_in_the_source_directory(registry_of, roots: tuple[str
 def test_a_package_that_is_called_src(registry_of) -> None:
     sources = {**STRAY, "tests/test_a.py": "from src.pkg.ids import PAD, GONE\n"}
     assert _first_name(registry_of(sources)) == ("src.pkg.ids:PAD", "missing")
+
+
+def test_a_namespace_of_the_tests_gives_way_to_the_package(registry_of) -> None:
+    """`tests/pkg` mirrors `src/pkg`, and the root is on the path for the sake of `tests.helpers`."""
+    sources = {
+        "src/pkg/__init__.py": "",
+        "src/pkg/data.py": "LIMIT = 1\n",
+        "tests/pkg/data/test_data.py": "from pkg.data import LIMIT\n",
+    }
+    importer = "tests/pkg/data/test_data.py"
+    registry = registry_of(sources, pythonpath=("",))
+    (found,) = registry.modules.at(importer).facts.imports
+    resolution = registry.resolve_import(importer, found)
+    assert (resolution.status, resolution.symbol) == ("exists", "pkg.data:LIMIT")
+
+
+def test_a_namespace_that_hides_nothing_is_found(registry_of) -> None:
+    sources = {"lib/pkg/data.py": "LIMIT = 1\n", "lib/test_it.py": "from pkg.data import LIMIT\n"}
+    registry = registry_of(sources)
+    (found,) = registry.modules.at("lib/test_it.py").facts.imports
+    assert registry.resolve_import("lib/test_it.py", found).status == "exists"
