@@ -273,7 +273,7 @@ def test_a_package_that_is_called_src(registry_of) -> None:
 
 
 def test_a_namespace_of_the_tests_gives_way_to_the_package(registry_of) -> None:
-    """`tests/pkg` mirrors `src/pkg`, and the root is on the path for the sake of `tests.helpers`."""
+    """`tests/pkg` mirrors `src/pkg`, and the root is on the path for tests.helpers."""
     sources = {
         "src/pkg/__init__.py": "",
         "src/pkg/data.py": "LIMIT = 1\n",
