@@ -130,12 +130,12 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         aligned=aligned or match.aligned,
     )
     severity: Severity = "note" if is_note(copy) else "warning"
+    help_text = _HELP
     if is_of_other_path(copy):
         help_text = f"call `{symbol}` for the expected value, and test it by itself"
-    help_text = _HELP
-    cost = "a fault in it, or a change of it, does not show here"
+    cost = "a fault that both share does not show here"
     if rule == "CG304" and match.parting is None:
-        cost = f"no difference is seen yet; {cost}"
+        cost = "no difference is seen yet, and a fault or a change of production does not show here"
     elif rule == "CG304" and match.parting is not None:
         here, there = match.parting
         severity = "error"
