@@ -37,7 +37,7 @@ def test_agreement(pytester: pytest.Pytester, project: Path) -> None:
 def test_want_of_hardware(pytester: pytest.Pytester) -> None:
     write_test(pytester, '"transformers:MixtralTopKRouter", device="cuda:63", rows=2000')
     result = pytester.runpytest_subprocess("test_run.py")
-    assert result.parseoutcomes() == {"unverified": 1}
+    assert result.parseoutcomes()["unverified"] == 1
     result.stdout.fnmatch_lines(["1 contract test was skipped*", "  unverified: *"])
 
 
