@@ -126,7 +126,4 @@ def chosen_cache(cache_dir: Path | None, no_cache: bool) -> Path | None:
         return None
     if cache_dir is not None:
         return cache_dir.absolute()
-    try:
-        return default_directory()
-    except RuntimeError:
-        return None
+    return default_directory()

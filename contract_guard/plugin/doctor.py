@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from contract_guard.errors import UserError
-from contract_guard.plugin.project import cache_directory, project_of
+from contract_guard.plugin.project import project_of
+from contract_guard.project.cache import default_directory
 from contract_guard.project.explain_failure import explain
 from contract_guard.project.failure_text import missing_symbols
 from contract_guard.report.failures import render_failures
@@ -38,7 +39,7 @@ def explained(config: pytest.Config, text: str) -> str:
     where it cannot."""
     try:
         root, settings = project_of(config)
-        return render_failures(explain(root, settings, text, cache_dir=cache_directory()))
+        return render_failures(explain(root, settings, text, cache_dir=default_directory()))
     except UserError as error:
         return f"cannot be explained: {error}\n"
     except Exception:  # noqa: BLE001 - a fault of this tool must not cost pytest's own report

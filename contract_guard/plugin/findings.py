@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from contract_guard.errors import UserError
-from contract_guard.plugin.project import CollectedFiles, cache_directory, project_of
+from contract_guard.plugin.project import CollectedFiles, project_of
+from contract_guard.project.cache import default_directory
 from contract_guard.project.check import check, closing, source_lines, summary
 from contract_guard.project.rules import load_rules
 from contract_guard.report import Report, Screen, render
@@ -42,7 +43,7 @@ class Findings(CollectedFiles):
         files = self.files_below(root)
         if not files:
             raise UserError("no test file of this project was collected: nothing was checked")
-        checked = check(root, config, paths=files, cache_dir=cache_directory())
+        checked = check(root, config, paths=files, cache_dir=default_directory())
         shown = listed(checked.findings, Screen(notes=False))
         return Report(
             findings=checked.findings,

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from contract_guard.errors import UserError
 from contract_guard.facts.model import ModuleFacts
-from contract_guard.plugin.project import CollectedFiles, cache_directory, project_of
+from contract_guard.plugin.project import CollectedFiles, project_of
+from contract_guard.project.cache import default_directory
 from contract_guard.project.snapshot import load
 from contract_guard.registry.guards import fatal_at_import
 from contract_guard.registry.index import Registry, build
@@ -104,6 +105,6 @@ class LazyImports(CollectedFiles):
     def _found(self) -> list[LazyImport]:
         root, config = project_of(self.config)
         paths = [path.relative_to(root).as_posix() for path in self.files_below(root)]
-        snapshot = load(root, config, cache_dir=cache_directory())
+        snapshot = load(root, config, cache_dir=default_directory())
         known = [path for path in paths if path in snapshot.tree.files]
         return list(lazy_imports(build(snapshot.tree), known))

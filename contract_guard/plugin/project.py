@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from contract_guard.project.cache import default_directory
 from contract_guard.project.config import Config, find_root, read_config
 
 
@@ -13,14 +12,6 @@ def project_of(config: pytest.Config) -> tuple[Path, Config]:
     """Its root and its configuration. Raises UserError."""
     root = find_root(config.rootpath)
     return root, read_config(root)
-
-
-def cache_directory() -> Path | None:
-    """Where facts are kept between runs, None where the user has no home directory."""
-    try:
-        return default_directory()
-    except RuntimeError:
-        return None
 
 
 class CollectedFiles:

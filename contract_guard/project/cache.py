@@ -63,18 +63,19 @@ class Entry(NamedTuple):
     file: FoundFile | None
 
 
-def default_directory() -> Path:
-    """The platform's place for caches of this user.
-
-    Raises RuntimeError where the user has no home directory.
-    """
+def default_directory() -> Path | None:
+    """The platform's place for caches of this user, None where the user has no home directory."""
     if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
         return Path(local, "contract-guard", "Cache")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "contract-guard"
-    configured = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(configured) if Path(configured).is_absolute() else Path.home() / ".cache"
-    return base / "contract-guard"
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if sys.platform != "darwin" and configured.is_absolute():
+        return configured / "contract-guard"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    caches = home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
+    return caches / "contract-guard"
 
 
 def git_oid(source: bytes) -> bytes:
