@@ -24,7 +24,11 @@ from contract_guard.registry.contents import (
 from contract_guard.registry.followed import is_rewritten, still_there
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change, ChangeKind, Consumer, Place, Producer
-from contract_guard.registry.replacement import Replacements, module_replacement
+from contract_guard.registry.replacement import (
+    Replacements,
+    module_replacement,
+    package_replacements,
+)
 from contract_guard.registry.rules import rule_changes
 from contract_guard.registry.signatures import signature_change
 
@@ -64,22 +68,26 @@ class _Comparison:
         """Modules that are gone, and what took their place."""
         before, after = _by_module(self.before), _by_module(self.after)
         came = {name: own for name, own in after.items() if not self.old.modules.named(name)}
-        self.gone_modules: set[str] = set()
-        self.replaced: dict[str, list[str]] = {}
+        gone: dict[str, str] = {}
         for path in sorted(self.paths - self.new.tree.files.keys()):
             name = self.old.module(path).name
-            if not name or self.new.modules.named(name) or name in self.gone_modules:
-                continue
-            if self.new.resolve_dotted(name).status != "missing":
-                continue
-            self.gone_modules.add(name)
-            other = module_replacement(before.get(name, ()), came)
+            is_known = not name or name in gone or self.new.modules.named(name)
+            if not is_known and self.new.resolve_dotted(name).status == "missing":
+                gone[name] = path
+        found = {name: module_replacement(before.get(name, ()), came) for name in gone}
+        arrived = {self.new.module(path).name for path in self.paths & self.new.tree.files.keys()}
+        arrived = {name for name in arrived if name and not self.old.modules.named(name)}
+        found |= dict(package_replacements(found, arrived))
+        self.gone_modules = set(gone)
+        self.replaced: dict[str, list[str]] = {}
+        for name, path in gone.items():
+            other = found[name]
             kind: ChangeKind = "removed"
             new = None
             if other is not None:
                 is_same_name = other.rpartition(".")[2] == name.rpartition(".")[2]
                 kind = "moved" if is_same_name else "renamed"
-                new = Place(came[other][0].module.path, 1)
+                new = Place(self.new.modules.named(other)[0].path, 1)
                 self.replaced.setdefault(other, []).append(name)
             yield Change(symbol=name, kind=kind, old=Place(path, 1), new=new, replacement=other)
 

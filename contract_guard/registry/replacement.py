@@ -2,7 +2,8 @@
 another place, or both."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from contract_guard.registry.contents import Definition
@@ -97,17 +98,51 @@ def _is_same(gone: Definition, new: Definition) -> bool:
 def module_replacement(
     gone: Sequence[Definition], came: Mapping[str, Sequence[Definition]]
 ) -> str | None:
-    """The new module that defines most of what the old one did, by dotted name."""
-    old = {_identity(definition) for definition in gone}
+    """The new module that defines most of what the old one did, by dotted name: of several, the
+    one with most of its code."""
+    old = {_identity(definition) for definition in gone} - {None}
     if not old:
         return None
-    alike = {
-        name: len(old & (new := {_identity(d) for d in definitions})) / len(old | new)
-        for name, definitions in came.items()
-    }
-    best = max(alike, key=lambda name: (alike[name], name), default=None)
-    return best if best is not None and alike[best] >= _MODULES_ALIKE else None
+    code = {_code(definition) for definition in gone}
+    rank: dict[str, tuple[float, int, str]] = {}
+    for name, definitions in came.items():
+        new = {_identity(definition) for definition in definitions} - {None}
+        alike = len(old & new) / len(old | new)
+        if alike >= _MODULES_ALIKE:
+            rank[name] = (alike, sum(_code(each) in code for each in definitions), name)
+    return max(rank, key=rank.__getitem__, default=None)
 
 
-def _identity(definition: Definition) -> tuple[str, str]:
-    return (definition.symbol.partition(":")[2], definition.binding.kind)
+def package_replacements(
+    gone: Mapping[str, str | None], came: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Of the `gone` modules that have no replacement by what they define, those whose package
+    moved as a whole: most of its modules that have one went below one other package."""
+    homes: dict[str, Counter[str]] = {}
+    for old, new in gone.items():
+        parts = old.split(".")
+        for depth in range(1, len(parts)) if new else ():
+            package, rest = ".".join(parts[:depth]), ".".join(("", *parts[depth:]))
+            # "" for one that has another name as well.
+            home = new.removesuffix(rest) if new and new.endswith(rest) else ""
+            homes.setdefault(package, Counter())[home] += 1
+    moved: dict[str, str] = {}
+    for package, counts in homes.items():
+        home, count = counts.most_common(1)[0]
+        if home and count * 2 > counts.total():
+            moved[package] = home
+    for module in gone:
+        package, _, last = module.rpartition(".")
+        home = moved.get(module) or (f"{moved[package]}.{last}" if package in moved else "")
+        if gone[module] is None and home in came:
+            yield module, home
+
+
+def _identity(definition: Definition) -> tuple[str, str] | None:
+    """What a definition is called in its module; None for what every module may have."""
+    name = definition.symbol.partition(":")[2]
+    return None if name.startswith("__") else (name, definition.binding.kind)
+
+
+def _code(definition: Definition) -> tuple[object, object]:
+    return _identity(definition), definition.binding.body or definition.value

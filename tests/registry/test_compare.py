@@ -262,3 +262,34 @@ def test_a_move_behind_a_forward_costs_nothing(changes, now: str, impact: str | 
     forward = {"pkg/ids.py": "from pkg.other import mask\n", "pkg/other.py": body.replace("5", now)}
     found = changes(use | {"pkg/ids.py": body}, use | forward)
     assert [c.impact for c in found["pkg.ids:mask", "moved"].consumers] == [impact]
+
+
+def test_a_package_that_moved_as_a_whole(changes) -> None:
+    """Modules without definitions go where the others of their package went."""
+    files = {
+        "__init__.py": "__all__ = []\n",
+        "__main__.py": "import sys\n",
+        "ids.py": "PAD = 1\n",
+        "extra/__init__.py": "__all__ = ['X']\n",
+        "extra/more.py": "X = 2\n",
+    }
+    use = {"tests/test_a.py": "import pkg.gate.__main__, pkg.gate.ids, pkg.gate.extra.more\n"}
+    found = changes(
+        use | {f"pkg/gate/{path}": text for path, text in files.items()},
+        use | {f"pkg/inner/{path}": text for path, text in files.items()},
+    )
+    assert {symbol: change.replacement for (symbol, _), change in found.items()} == {
+        "pkg.gate": "pkg.inner",
+        "pkg.gate.__main__": "pkg.inner.__main__",
+        "pkg.gate.extra": "pkg.inner.extra",
+        "pkg.gate.extra.more": "pkg.inner.extra.more",
+        "pkg.gate.ids": "pkg.inner.ids",
+    }
+
+
+def test_of_two_modules_that_define_the_same_names_the_one_with_the_code(changes) -> None:
+    body = "def mask(ids):\n    return ids == 5\n"
+    use = {"tests/test_a.py": "from pkg.ids import mask\n"}
+    other = body.replace("5", "6")
+    found = changes(use | {"pkg/ids.py": body}, use | {"pkg/new.py": body, "pkg/zoo.py": other})
+    assert found["pkg.ids", "renamed"].replacement == "pkg.new"
