@@ -273,7 +273,8 @@ def test_a_package_that_moved_as_a_whole(changes) -> None:
         "extra/__init__.py": "__all__ = ['X']\n",
         "extra/more.py": "X = 2\n",
     }
-    use = {"tests/test_a.py": "import pkg.gate.__main__, pkg.gate.ids, pkg.gate.extra.more\n"}
+    names = "import pkg.gate.__main__, pkg.gate.ids, pkg.gate.extra.more\n"
+    use = {"tests/test_a.py": "import pkg.gate, pkg.gate.extra\n" + names}
     found = changes(
         use | {f"pkg/gate/{path}": text for path, text in files.items()},
         use | {f"pkg/inner/{path}": text for path, text in files.items()},
