@@ -28,27 +28,47 @@ class _NotUnderstood(Exception):
 
 def class_decorators(notes: Observations) -> tuple[ClassDecorator, ...]:
     """Those among the functions of the module itself, each with the attributes that it sets."""
-    functions: dict[str, FunctionNode | None] = {}
-    for record in notes.functions:
-        node = record.node
-        if record.here.scope is notes.module and not _is_overload(node):
-            # Of several of that name, it is not known which is in force.
-            functions[node.name] = None if node.name in functions else node
-    known: dict[str, set[str] | None] = {}
-
-    def sets(name: str) -> set[str] | None:
-        if name not in known:
-            known[name] = None  # one that leads back to itself is none
-            node = functions.get(name)
-            known[name] = _attributes(node, sets) if node is not None else None
-        return known[name]
-
-    found = [(name, sets(name)) for name in functions]
+    functions = _Functions(notes)
+    found = [(name, functions.sets(name)) for name in functions.of_module]
     return tuple(
         ClassDecorator(name, tuple(sorted(attributes)))
         for name, attributes in found
         if attributes is not None
     )
+
+
+class _Functions:
+    def __init__(self, notes: Observations) -> None:
+        self.of_module: dict[str, FunctionNode | None] = {}
+        self._names = {record.node.name for record in notes.functions}
+        self._known: dict[str, set[str] | None] = {}
+        for record in notes.functions:
+            node = record.node
+            if record.here.scope is notes.module and not _is_overload(node):
+                # Of several of that name, it is not known which is in force.
+                self.of_module[node.name] = None if node.name in self.of_module else node
+
+    def sets(self, name: str) -> set[str] | None:
+        """The attributes that a decorator of that name sets, None where it is none."""
+        if name not in self._known:
+            self._known[name] = None  # one that leads back to itself is none
+            node = self.of_module.get(name)
+            if node is not None and self._may_be_one(node):
+                self._known[name] = _attributes(node, self.sets)
+        return self._known[name]
+
+    def _may_be_one(self, node: FunctionNode) -> bool:
+        """The cheap test for most functions: their last statement gives back something else."""
+        if isinstance(node, ast.AsyncFunctionDef) or node.decorator_list or _may_end(node.body):
+            return False
+        last = node.body[-1]
+        return not isinstance(last, ast.Return) or self._may_give(last.value, _subject(node))
+
+    def _may_give(self, value: ast.expr | None, subject: str) -> bool:
+        if isinstance(value, ast.IfExp):
+            return self._may_give(value.body, subject) and self._may_give(value.orelse, subject)
+        name = _given(value)
+        return name == subject or name in self._names
 
 
 def _is_overload(node: FunctionNode) -> bool:
@@ -57,9 +77,25 @@ def _is_overload(node: FunctionNode) -> bool:
     )
 
 
+def _subject(node: FunctionNode) -> str:
+    """The name of the first parameter, "" without one."""
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return parameters[0].arg if parameters else ""
+
+
+def _given(value: ast.expr | None) -> str:
+    """The name that a function gives back, or whose result it gives back."""
+    if isinstance(value, ast.Name):
+        return value.id
+    if not isinstance(value, ast.Call):
+        return ""
+    name = dotted(value.func)
+    if name.rpartition(".")[2] == "partial" and value.args:
+        name = dotted(value.args[0])
+    return name
+
+
 def _attributes(node: FunctionNode, others: _Resolve) -> set[str] | None:
-    if isinstance(node, ast.AsyncFunctionDef) or node.decorator_list or _may_end(node.body):
-        return None
     try:
         return _Reading(node, others).sets
     except _NotUnderstood:
@@ -76,8 +112,7 @@ class _Reading:
         self._decorator(node, {})
 
     def _decorator(self, node: FunctionNode, outer: dict[str, FunctionNode]) -> None:
-        parameters = [*node.args.posonlyargs, *node.args.args]
-        subject = parameters[0].arg if parameters else ""
+        subject = _subject(node)
         own = list(_own(node))
         inner = {**outer, **{n.name: n for n in own if isinstance(n, ast.FunctionDef)}}
         returned = [n.value for n in own if isinstance(n, ast.Return)]
@@ -100,14 +135,7 @@ class _Reading:
             self._returned(value.body, subject, inner)
             self._returned(value.orelse, subject, inner)
             return
-        name = ""
-        if isinstance(value, ast.Name):
-            name = value.id
-        elif isinstance(value, ast.Call):
-            name = dotted(value.func)
-            if name.rpartition(".")[2] == "partial" and value.args:
-                name = dotted(value.args[0])
-        self._other(name, inner)
+        self._other(_given(value), inner)
 
     def _other(self, name: str, inner: dict[str, FunctionNode]) -> None:
         """Another decorator, of this function's own or of the module."""
