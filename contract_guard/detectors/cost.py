@@ -11,6 +11,7 @@ from contract_guard.registry import guards
 from contract_guard.registry.collection import Collected, total
 from contract_guard.registry.guards import Error
 from contract_guard.registry.impact import Failure
+from contract_guard.registry.layout import is_conftest
 from contract_guard.text import plural
 
 _CHAINS_SHOWN = 3
@@ -88,7 +89,7 @@ def _broken_import(
     context: Context, path: str, failures: tuple[Failure, ...], lost: TestsLost | None
 ) -> str:
     are = "is" if lost is not None and lost.count == 1 else "are"
-    if path.rpartition("/")[2] == "conftest.py":
+    if is_conftest(path):
         return f"no test below this conftest can be collected, {_number(lost)} {are} lost"
     if context.registry.layout.is_test_module(path):
         others = len(failures) - 1

@@ -6,7 +6,7 @@ a plugin to the files that name it in `pytest_plugins`.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from contract_guard.facts.model import Import, ModuleFacts
@@ -15,7 +15,7 @@ from contract_guard.registry import guards
 from contract_guard.registry.collection import Collection
 from contract_guard.registry.guards import ERRORS, Error
 from contract_guard.registry.index import Registry
-from contract_guard.registry.layout import parent
+from contract_guard.registry.layout import is_below, is_conftest, key_of, parent
 from contract_guard.registry.modules import Module
 
 
@@ -41,7 +41,7 @@ class Failure(NamedTuple):
 
 class _Edge(NamedTuple):
     link: Link
-    errors: tuple[Error, ...]  # those that pass
+    errors: tuple[Error, ...] = ERRORS  # those that pass
 
 
 def import_graph(registry: Registry) -> "ImportGraph":
@@ -53,11 +53,14 @@ def import_graph(registry: Registry) -> "ImportGraph":
 
 
 class ImportGraph:
-    """Which files cannot be imported when one cannot. Built on first use, answers are kept."""
+    """Which files cannot be imported when one cannot. Answers are kept; only files that may import
+    the one that is asked for are looked at."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._importers: dict[str, list[_Edge]] | None = None
+        self._mentions: _Mentions | None = None
+        self._importers: dict[str, list[_Edge]] = {}
+        self._leading: dict[str, list[tuple[str, _Edge]]] = {}
         self._failures: dict[tuple[str, Error], tuple[Failure, ...]] = {}
         self.collection = Collection(registry)
 
@@ -75,12 +78,11 @@ class ImportGraph:
         return self.collection.lost(failure.path for failure in self.failures(path, error))
 
     def _spread(self, path: str, error: Error) -> Iterator[Failure]:
-        importers = self._edges()
         came_by: dict[str, tuple[str, Link] | None] = {path: None}
         queue = deque([path])
         while queue:
             here = queue.popleft()
-            for link, errors in importers.get(here, ()):
+            for link, errors in self.importers(here):
                 if link.path not in came_by and error in errors:
                     came_by[link.path] = (here, link)
                     queue.append(link.path)
@@ -88,22 +90,37 @@ class ImportGraph:
             if self._registry.layout.is_test_module(reached):
                 yield Failure(reached, _chain(came_by, reached))
 
-    def _edges(self) -> dict[str, list[_Edge]]:
-        if self._importers is None:
-            self._importers = {}
-            for path, facts in self._registry.whole.facts():
-                module = self._registry.module(path)
-                for imp in facts.imports:
-                    self._add_import(module, facts, imp)
-                self._add_package(module)
-                self._add_pytest(path, facts)
-        return self._importers
+    def importers(self, path: str) -> Sequence["_Edge"]:
+        """The places that fail with the file, in the order of paths and lines."""
+        found = self._importers.get(path)
+        if found is None:
+            if self._mentions is None:
+                self._mentions = _Mentions(self._registry)
+            found = self._importers[path] = [
+                edge
+                for other in self._mentions.of(self._registry.module(path))
+                for source, edge in self._edges(other)
+                if source == path and edge.link.path != path
+            ]
+        return found
 
-    def _add(self, source: str, link: Link, errors: tuple[Error, ...] = ERRORS) -> None:
-        if self._importers is not None and source != link.path:
-            self._importers.setdefault(source, []).append(_Edge(link, errors))
+    def _edges(self, path: str) -> list[tuple[str, "_Edge"]]:
+        """What the file fails with, each with the file that fails first."""
+        found = self._leading.get(path)
+        if found is None:
+            facts = self._registry.tree.files[path]
+            assert isinstance(facts, ModuleFacts)
+            module = self._registry.module(path)
+            found = self._leading[path] = [
+                *(edge for imp in facts.imports for edge in self._by_import(module, facts, imp)),
+                *self._by_package(module),
+                *self._by_pytest(path, facts),
+            ]
+        return found
 
-    def _add_import(self, module: Module, facts: ModuleFacts, imp: Import) -> None:
+    def _by_import(
+        self, module: Module, facts: ModuleFacts, imp: Import
+    ) -> Iterator[tuple[str, "_Edge"]]:
         errors = _passing(facts, imp)
         if not errors:
             return
@@ -111,7 +128,7 @@ class ImportGraph:
         for loaded in self._loaded(module, imp):
             if loaded.tree == 0 and loaded.path:
                 link = Link(module.path, span.line, max(span.end_line, span.line), loaded.name)
-                self._add(loaded.path, link, errors)
+                yield loaded.path, _Edge(link, errors)
 
     def _loaded(self, module: Module, imp: Import) -> Iterator[Module]:
         """The modules that an import statement loads, without the packages above them."""
@@ -131,24 +148,54 @@ class ImportGraph:
                 ):
                     yield child
 
-    def _add_package(self, module: Module) -> None:
+    def _by_package(self, module: Module) -> Iterator[tuple[str, "_Edge"]]:
         """Importing a module runs the packages above it first."""
         if not module.key or not module.path:
             return
         above = self._registry.modules.get(0, parent(module.key))
         if above is not None and above.kind == "package" and above.path != module.path:
-            self._add(above.path, Link(module.path, 0, 0, above.name))
+            yield above.path, _Edge(Link(module.path, 0, 0, above.name))
 
-    def _add_pytest(self, path: str, facts: ModuleFacts) -> None:
+    def _by_pytest(self, path: str, facts: ModuleFacts) -> Iterator[tuple[str, "_Edge"]]:
         registry = self._registry
-        if registry.layout.is_test_module(path) or path.rpartition("/")[2] == "conftest.py":
+        if registry.layout.is_test_module(path) or is_conftest(path):
             for conftest in registry.layout.conftests(path):
-                self._add(conftest, Link(path, 0, 0, registry.module(conftest).name))
+                yield conftest, _Edge(Link(path, 0, 0, registry.module(conftest).name))
         for plugin in facts.pytest.plugins:
             located = registry.modules.locate(registry.module(path), plugin)
             for module in located.modules[:1]:
                 if module.tree == 0 and module.path:
-                    self._add(module.path, Link(path, 0, 0, module.name))
+                    yield module.path, _Edge(Link(path, 0, 0, module.name))
+
+
+class _Mentions:
+    """The files that may import a module, told by its name: all others certainly do not."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._by_name: dict[str, list[int]] = {}
+        # `from . import a` and `from a import *` load modules that they do not name.
+        self._unnamed: list[int] = []
+        self._below: dict[str, list[int]] = {}
+        self._paths: list[str] = []
+        for number, (path, facts) in enumerate(registry.whole.facts()):
+            self._paths.append(path)
+            names = {imp.module.rpartition(".")[2] for imp in facts.imports}
+            names.update(imp.name for imp in facts.imports if imp.name is not None)
+            if facts.pytest.plugins or not names.isdisjoint(("", "*", "__init__")):
+                self._unnamed.append(number)
+            for name in names:
+                self._by_name.setdefault(name, []).append(number)
+            self._below.setdefault(parent(key_of(path)), []).append(number)
+
+    def of(self, module: Module) -> Iterator[str]:
+        """Paths in order."""
+        found = {*self._unnamed, *self._by_name.get(module.key.rpartition("/")[2], ())}
+        if is_conftest(module.path):
+            directory = parent(module.path)
+            found.update(n for n, path in enumerate(self._paths) if is_below(path, directory))
+        elif module.kind == "package":
+            found.update(self._below.get(module.key, ()))
+        return (self._paths[number] for number in sorted(found))
 
 
 def _passing(facts: ModuleFacts, imp: Import) -> tuple[Error, ...]:

@@ -121,7 +121,9 @@ class Layout:
         self._test_name = re.compile("|".join(map(fnmatch.translate, self._test_names)) or r"(?!)")
         self._nodes = _nodes(tree.files, tree.compiled)
         # A stray `__init__.py` makes no package of what is on `sys.path` itself.
-        for root in (*self._roots, *_stray_packages(tree, self._nodes)):
+        # Read from what files import, unlike all else here.
+        self.stray = tuple(_stray_packages(tree, self._nodes))
+        for root in (*self._roots, *self.stray):
             self._nodes[root] = ("namespace", "")
         self._conftests = {
             parent(path) for path in tree.files if path.rpartition("/")[2] == "conftest.py"
@@ -354,6 +356,10 @@ def _is_standard(name: str) -> bool:
 
 def parent(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+def is_conftest(path: str) -> bool:
+    return path.rpartition("/")[2] == "conftest.py"
 
 
 def is_below(path: str, directory: str) -> bool:
