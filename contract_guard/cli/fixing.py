@@ -138,6 +138,8 @@ def finish(
 def _tell(mended: "Mended", fixing: Fixing) -> None:
     for title in mended.titles:
         say(title)
+    for path, left in sorted({(f.path, fix.left) for f, fix in mended.fixed if fix.left}):
+        say(f"{path}: {left}: to be looked at")
     for finding, reason in mended.refused:
         if finding.fixable != "no" or mended.knows_changes:
             say(f"{finding.path}:{finding.line}: {finding.rule} not mended: {reason}")

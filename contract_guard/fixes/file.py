@@ -70,6 +70,18 @@ class File:
             return Span(span.line, 1, span.end_line + 1, 1)
         return Span(span.line, 1, span.end_line, len(self.source.lines[span.end_line - 1]) + 1)
 
+    def has_comment_behind(self, node: ast.stmt) -> bool:
+        """Whether a comment follows the statement on its last line."""
+        return self._behind(node).startswith("#")
+
+    def ends_its_line(self, node: ast.stmt) -> bool:
+        """Whether at most a comment follows the statement on its last line."""
+        return not self._behind(node) or self.has_comment_behind(node)
+
+    def _behind(self, node: ast.stmt) -> str:
+        span = self.source.span(node)
+        return self.source.lines[span.end_line - 1][span.end_column - 1 :].strip()
+
     def indent(self, node: ast.stmt) -> str:
         line = self.source.lines[node.lineno - 1]
         return line[: len(line) - len(line.lstrip())]

@@ -6,7 +6,7 @@ import textwrap
 
 from contract_guard.facts.model import Span
 from contract_guard.findings import Finding
-from contract_guard.fixes import moved
+from contract_guard.fixes import modules, moved
 from contract_guard.fixes.file import File
 from contract_guard.fixes.model import CannotFix, Fix, Knowledge
 
@@ -14,11 +14,14 @@ from contract_guard.fixes.model import CannotFix, Fix, Knowledge
 def dead_guard(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """Unsafe where only the fallback stays: what was always skipped stays skipped, and shows it."""
     imp = file.import_at(finding.line, finding.column)
-    if imp.form == "from" and ":" in finding.symbol:
-        try:
+    try:
+        if ":" not in finding.symbol:
+            return modules.missing_module(file, finding, knowledge)
+        if imp.form == "from":
             return moved.missing_name(file, finding, knowledge)
-        except CannotFix:
-            pass
+    except CannotFix:
+        if imp.form == "importorskip":
+            raise
     return _fallback(file, finding)
 
 

@@ -90,13 +90,16 @@ def adding(
     line_length: int,
     *,
     instead: bool = False,
+    comment: str = "",
+    is_alone: bool = False,
 ) -> Edit:
     """The edit that imports a name from `module` beside the import `near`: into a statement of
     the same block that already imports from it, else on a line of its own, in order among its
-    neighbours where these are. With `instead` it takes the place of `near`."""
+    neighbours where these are. With `instead` it takes the place of `near`. With a `comment`
+    behind it, or with `is_alone`, it is a statement of its own."""
     block = file.block(near)
     width = line_length - len(file.indent(near))
-    for other in block:
+    for other in block if not comment and not is_alone else ():
         if (
             isinstance(other, ast.ImportFrom)
             and module_of(other) == module
@@ -105,6 +108,10 @@ def adding(
             return file.edit(other, widened(file.source.segment(other), pair, width))
     text = written(module, pair, width)
     indent = file.indent(near)
+    if comment:
+        if instead and not file.ends_its_line(near):
+            raise CannotFix("a comment stands in an import that shares its line")
+        text = f"{text}  {comment}"
     if instead:
         return file.edit(near, text)
     after = _neighbour(block, near, module)
@@ -116,6 +123,11 @@ def adding(
     if span.end_column != 1:
         return file.edit(Span(*span[2:], *span[2:]), "\n" + _indented(text, indent))
     return file.edit(Span(*span[2:], *span[2:]), _indented(text, indent) + "\n")
+
+
+def comments(statement: str) -> list[str]:
+    """The comments inside of an import statement, which is free of texts."""
+    return [f"#{line.partition('#')[2]}".rstrip() for line in statement.split("\n") if "#" in line]
 
 
 def relative(file_module: str, is_package: bool, level: int, module: str) -> str:

@@ -26,11 +26,13 @@ class Edit(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Fix:
     """The edits that mend one finding, all or none. An unsafe one may change what a test checks,
-    or rests on a likeness; `title` says in a few words what it does."""
+    or rests on a likeness; `title` says in a few words what it does, `left` what it leaves for a
+    person to look at, "" for nothing."""
 
     safety: Safety
     title: str
     edits: tuple[Edit, ...]
+    left: str = ""
 
 
 def _nothing(path: str) -> bytes:

@@ -1,10 +1,10 @@
-"""CG101, CG102, CG104: names and modules that live elsewhere, or under another name."""
+"""CG101, CG102: names that live elsewhere, or under another name."""
 
 import ast
 import re
 from collections.abc import Iterator
 
-from contract_guard.facts.model import Import, Span
+from contract_guard.facts.model import Import, ModuleFacts, Span
 from contract_guard.findings import Finding
 from contract_guard.fixes import imports
 from contract_guard.fixes.file import File
@@ -15,12 +15,11 @@ from contract_guard.fixes.names import Scope
 from contract_guard.fixes.successor import (
     Successor,
     import_place,
-    is_doubtful,
     module_successor,
     must_exist,
-    successor,
 )
 from contract_guard.registry.index import Registry
+from contract_guard.text import plural
 
 
 def missing_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
@@ -56,7 +55,7 @@ def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) ->
         raise CannotFix("this file itself defines it now")
     statement = file.statement(imp)
     old_pair = (imp.name, imp.bound if imp.renamed else None)
-    pair, edits = (new.name, old_pair[1]), list[Edit]()
+    pair, edits, left = (new.name, old_pair[1]), list[Edit](), ""
     if new.name != imp.name and not imp.renamed:
         if _keeps_its_name(file, statement, imp.bound, new.name, registry):
             pair = (new.name, imp.bound)
@@ -64,16 +63,17 @@ def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) ->
             home = file.names.scope_at(statement).home(imp.bound)
             assert home is not None
             edits = list(uses_renamed(file, home, imp.bound, new.name))
+            left = _left_in_texts(file, imp.bound)
     width = knowledge.line_length - len(file.indent(statement))
     old_module = registry.resolve_import(file.path, imp).symbol.partition(":")[0]
     segment = file.source.segment(statement)
     if new.module == old_module:
         edits.append(file.edit(statement, imports.renamed(segment, old_pair, pair, width)))
-        return Fix(new.safety, f"`{imp.name}` is now `{new.name}`", tuple(edits))
+        return Fix(new.safety, f"`{imp.name}` is now `{new.name}`", tuple(edits), left)
     place = import_place(knowledge, file, new.symbol)
-    module = imports.relative(here.name, _is_package(file.path), imp.level, place)
+    module = imports.relative(here.name, is_package(file.path), imp.level, place)
     edits += moved_import(file, statement, old_pair, module, pair, knowledge.line_length)
-    return Fix(new.safety, f"`{new.name}` is imported from `{place}`", tuple(edits))
+    return Fix(new.safety, f"`{new.name}` is imported from `{place}`", tuple(edits), left)
 
 
 def moved_import(
@@ -91,7 +91,19 @@ def moved_import(
         yield file.edit(statement, imports.renamed(segment, old, new, width))
         return
     rest = imports.without(segment, {old}, width)
-    add = imports.adding(file, statement, module, new, line_length, instead=not rest)
+    lost = imports.comments(segment)
+    for kept in imports.comments(rest):
+        lost.remove(kept)
+    add = imports.adding(
+        file,
+        statement,
+        module,
+        new,
+        line_length,
+        instead=not rest,
+        comment="  ".join(lost),
+        is_alone=not rest and file.has_comment_behind(statement),
+    )
     if rest:
         yield file.edit(statement, rest)
     elif add.span != file.source.span(statement):
@@ -120,13 +132,29 @@ def _keeps_its_name(
 def uses_renamed(file: File, home: Scope, old: str, new: str) -> Iterator[Edit]:
     """Every place where `old` means the one bound in `home`, in quoted annotations too."""
     for node in file.names.uses(old, home):
-        yield file.edit(node, new)
+        edit = file.edit(node, new)
+        if file.cut(edit.span) != old:  # inside of an f-string, before Python 3.12
+            raise CannotFix(f"where line {node.lineno} names `{old}` cannot be told exactly")
+        yield edit
     word = re.compile(rf"(?<![\w.]){re.escape(old)}(?!\w)")
     for text in file.names.annotations(home):
         before = file.source.segment(text)
         after = word.sub(new, before)
         if after != before:
             yield file.edit(text, after)
+
+
+def _left_in_texts(file: File, name: str) -> str:
+    """Where a name stands that is not followed: texts that are just the name (`globals()[...]`,
+    `getattr`), and type comments; "" for nowhere."""
+    texts = sum(
+        isinstance(node, ast.Constant) and node.value == name for node in ast.walk(file.tree)
+    )
+    typed = re.compile(rf"#\s*type:.*(?<![\w.]){re.escape(name)}(?!\w)")
+    comments = sum(bool(typed.search(line)) for line in file.source.lines)
+    places = [plural(texts, "text")] if texts else []
+    places += [plural(comments, "type comment")] if comments else []
+    return f"`{name}` stays in {' and '.join(places)}" if places else ""
 
 
 def missing_attribute(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
@@ -162,13 +190,16 @@ def _chain(
     names_top = any(i.form == "import" and i.bound == top and not i.renamed for i in roots)
     if names_top and _is_loaded(file, new.module, knowledge.registry):
         return Fix(new.safety, title, (file.edit(node, dotted),))
-    name = dotted.rpartition(".")[2]
-    if not new.name or not roots or not file.names.is_free(name):
+    name, place = dotted.rpartition(".")[2], import_place(knowledge, file, new.symbol)
+    text = name
+    if new.name and not file.names.is_free(name):
+        # By its module, where the file uses the name for something else.
+        place, _, name = new.module.rpartition(".")
+        text = f"{name}.{text}"
+    if not new.name or not roots or not place or not file.names.is_free(name):
         raise CannotFix(f"it is now `{dotted}`; the name cannot be imported here by itself")
-    statement = file.statement(roots[0])
-    place = import_place(knowledge, file, new.symbol)
-    add = imports.adding(file, statement, place, (name, None), knowledge.line_length)
-    return Fix(new.safety, title, (file.edit(node, name), add))
+    add = imports.adding(file, file.statement(roots[0]), place, (name, None), knowledge.line_length)
+    return Fix(new.safety, title, (file.edit(node, text), add))
 
 
 def _is_loaded(file: File, module: str, registry: Registry) -> bool:
@@ -183,8 +214,29 @@ def _is_loaded(file: File, module: str, registry: Registry) -> bool:
     if not package or any(name.startswith(f"{module}.") for name in names):
         return True
     return any(name.startswith(f"{package}.") for name in names) and any(
-        last in each.bindings for each in registry.modules.named(package)
+        last in each.bindings or _takes_in(registry, each.path, module)
+        for each in registry.modules.named(package)
     )
+
+
+def _takes_in(registry: Registry, path: str, module: str) -> bool:
+    """Whether the package at `path` imports its module itself, whatever it takes from it."""
+    facts = registry.tree.files.get(path)
+    return isinstance(facts, ModuleFacts) and any(
+        imp.scope == 0
+        and imp.guard == -1
+        and f"{asked_module(registry, path, imp)}.".startswith(f"{module}.")
+        for imp in facts.imports
+    )
+
+
+def asked_module(registry: Registry, path: str, imp: Import) -> str:
+    """The absolute name of the module that an import asks for."""
+    if not imp.level:
+        return imp.module
+    parts = registry.module(path).name.split(".")
+    base = parts[: len(parts) - imp.level + (1 if is_package(path) else 0)]
+    return ".".join((*base, *filter(None, [imp.module])))
 
 
 def _attribute_at(file: File, span: Span) -> ast.Attribute:
@@ -194,77 +246,5 @@ def _attribute_at(file: File, span: Span) -> ast.Attribute:
     raise CannotFix("the attribute could not be found again")
 
 
-def missing_module(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
-    """CG104: names of a module that is gone are imported from where they live now."""
-    span = Span(finding.line, finding.column, finding.end_line, finding.end_column)
-    here = [
-        imp
-        for imp in file.facts.imports
-        if imp.span == span or (imp.statement[:2] <= span[:2] and span[2:] <= imp.statement[2:])
-    ]
-    if not here:
-        raise CannotFix("the import could not be found again")
-    imp = here[0]
-    moved = module_successor(knowledge, finding.symbol)
-    if imp.form == "import":
-        return _plain_import(file, imp, finding, moved)
-    if imp.form != "from" or any(each.name in (None, "*") for each in here):
-        raise CannotFix("only `from ... import` is rewritten")
-    asked = _asked_module(file, imp, knowledge)
-    homes = {each.name: _home(knowledge, finding.symbol, asked, moved, each) for each in here}
-    modules = {home.module for home in homes.values()}
-    if len(modules) > 1:
-        raise CannotFix("its names went to different modules: " + ", ".join(sorted(modules)))
-    if any(home.name != name for name, home in homes.items()):
-        raise CannotFix("some of its names have new names as well")
-    (module,) = modules
-    safe = all(home.safety == "safe" for home in homes.values())
-    own = knowledge.registry.module(file.path).name
-    text = imports.relative(own, _is_package(file.path), imp.level, module)
-    return Fix(
-        "safe" if safe else "unsafe",
-        f"`{finding.symbol}` is now `{module}`",
-        (file.edit(span, text),),
-    )
-
-
-def _asked_module(file: File, imp: Import, knowledge: Knowledge) -> str:
-    """The absolute name of the module that a `from` import asks for."""
-    if not imp.level:
-        return imp.module
-    parts = knowledge.registry.module(file.path).name.split(".")
-    base = parts[: len(parts) - imp.level + (1 if _is_package(file.path) else 0)]
-    return ".".join((*base, *filter(None, [imp.module])))
-
-
-def _home(
-    knowledge: Knowledge, gone: str, asked: str, moved: Successor | None, imp: Import
-) -> Successor:
-    """Where one name of the module went: along with it, or by itself."""
-    assert imp.name is not None
-    if moved is not None:
-        module = moved.symbol + asked[len(gone) :]
-        found = knowledge.registry.resolve_symbol(f"{module}:{imp.name}")
-        if found.status == "exists":
-            if is_doubtful(knowledge, f"{asked}:{imp.name}", f"{module}:{imp.name}"):
-                raise CannotFix(f"`{imp.name}` may have gone to one of several modules")
-            return Successor(f"{module}:{imp.name}", moved.safety)
-    found = successor(knowledge, f"{asked}:{imp.name}")
-    if found is None:
-        raise CannotFix(f"nothing is certain to have taken the place of `{imp.name}`")
-    return found
-
-
-def _plain_import(file: File, imp: Import, finding: Finding, moved: Successor | None) -> Fix:
-    if moved is None:
-        raise CannotFix("nothing is certain to have taken its place")
-    module = moved.symbol + imp.module[len(finding.symbol) :]
-    if not imp.renamed:
-        raise CannotFix(f"it is now `{module}`; uses of the dotted name are not rewritten")
-    text = f"{module} as {imp.bound}"
-    edit = file.edit(imp.span, text)
-    return Fix(moved.safety, f"`{imp.module}` is now `{module}`", (edit,))
-
-
-def _is_package(path: str) -> bool:
+def is_package(path: str) -> bool:
     return path.rpartition("/")[2].startswith("__init__.")

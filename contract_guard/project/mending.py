@@ -76,6 +76,8 @@ class _Mending:
         self._unsafe = unsafe
         self._contents: dict[str, bytes] = {}
         self._given_up: set[tuple[str, str, str]] = set()
+        # Those that a later pass may mend, when more is known of where names are.
+        self._postponed: set[tuple[str, str, str]] = set()
         # Files in which several fixes together failed: they are tried one by one.
         self._one_by_one: set[str] = set()
         self._mended = Mended(knows_changes=knowledge.old is not None)
@@ -99,6 +101,7 @@ class _Mending:
             wanted = {finding.rule for finding in pending}
             pending = [f for f in pending if f.path not in contents and _identity(f) not in done]
             pending += [f for f in fresh if f.rule in wanted]
+            self._try_again()
         for path, after_bytes in self._contents.items():
             source = self._first_read(path)
             if source != after_bytes:
@@ -151,6 +154,7 @@ class _Mending:
             fix = fix_for(files[finding.path], finding, self._knowledge)
         except CannotFix as reason:
             self._give_up(finding, str(reason))
+            self._postponed.add(_identity(finding))
             return None
         if fix.safety == "unsafe" and not self._unsafe:
             self._mended.unsafe.append((finding, fix))
@@ -230,6 +234,12 @@ class _Mending:
 
     def _found(self, knowledge: Knowledge, paths: Collection[str]) -> Sequence[Finding]:
         return self._find(knowledge.registry, knowledge.read, paths)
+
+    def _try_again(self) -> None:
+        refused = self._mended.refused
+        self._mended.refused = [e for e in refused if _identity(e[0]) not in self._postponed]
+        self._given_up -= self._postponed
+        self._postponed.clear()
 
     def _give_up(self, finding: Finding, reason: str) -> None:
         identity = _identity(finding)

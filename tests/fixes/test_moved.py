@@ -43,7 +43,7 @@ def text(source: str) -> str:
         ),
         pytest.param(
             "from pkg.a import (\n    X,\n    make_gate,  # gone\n)\n",
-            "from pkg.a import (\n    X,\n)\nfrom pkg.b import make_gate\n",
+            "from pkg.a import (\n    X,\n)\nfrom pkg.b import make_gate  # gone\n",
             id="out of parentheses that end with a comma",
         ),
         pytest.param(
