@@ -26,7 +26,7 @@ from contract_guard.project.discovery import FoundFile
 MOST_BYTES = 1 << 30
 MOST_RESULTS = 32
 OTHER_VERSIONS_DAYS = 14
-_FORMAT = 2
+_FORMAT = 3
 _BUSY_SECONDS = 5.0
 # SQLite takes at most 32,766 values in one statement.
 _MOST_VALUES = 10_000
@@ -178,9 +178,10 @@ class Cache:
         today = _today()
 
         def insert(connection: sqlite3.Connection) -> None:
+            # What is there already was damaged, or has no fragments.
             connection.executemany(
-                "INSERT INTO sources (digest, facts, used) VALUES (?, ?, ?)"
-                " ON CONFLICT (digest) DO UPDATE SET used = excluded.used",
+                "INSERT INTO sources (digest, facts, used) VALUES (?, ?, ?) ON CONFLICT (digest)"
+                " DO UPDATE SET facts = excluded.facts, used = excluded.used",
                 [(entry.digest, entry.facts, today) for entry in entries if entry.facts],
             )
             connection.executemany(

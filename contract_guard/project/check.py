@@ -112,8 +112,9 @@ def _check(
     against: "Sequence[Against]",
 ) -> Checked:
     # Not needed where the result was kept.
-    from contract_guard.detectors.run import run
+    from contract_guard.detectors.run import RULES, is_selected, run
     from contract_guard.facts.model import ModuleFacts
+    from contract_guard.project.extraction import asks_for_fragments
     from contract_guard.project.ignore import exclude_spec
     from contract_guard.project.mirror_search import MirrorSearch
     from contract_guard.project.outlines import outlines, summaries
@@ -123,8 +124,15 @@ def _check(
     from contract_guard.registry.unknowns import count_unknowns
 
     exclude_spec(tuple(config.per_file_ignores), "per-file-ignores")
+    chosen = (rule for rule in RULES if is_selected(rule, select, ignore))
     snapshot = load(
-        root, config, paths=paths, jobs=jobs, cache_dir=lookup.cache_dir, found=lookup.found
+        root,
+        config,
+        paths=paths,
+        jobs=jobs,
+        cache_dir=lookup.cache_dir,
+        found=lookup.found,
+        fragments=asks_for_fragments(chosen),
     )
     others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=lookup.cache_dir)
     registry = build(snapshot.tree, *others)

@@ -1,6 +1,7 @@
 """What is kept of a source file: its facts, with what the rules on mirrors ask of it."""
 
 import ast
+from collections.abc import Iterable
 
 import msgspec
 
@@ -14,6 +15,11 @@ from contract_guard.mirrors.inputs import inputs
 def extract(source: bytes) -> ModuleFacts | Unreadable:
     """`facts.extract` with fragments. Workers find it by its name."""
     return extract_facts(source, _fragments)
+
+
+def asks_for_fragments(rules: Iterable[str]) -> bool:
+    """Whether any of the rules looks at fragments; to take them is a fifth of the work."""
+    return any(rule.startswith("CG3") for rule in rules)
 
 
 def _fragments(tree: ast.Module) -> FileFragments:

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contract_guard.detectors.run import DETECTORS, RULES, run
+from contract_guard.detectors.run import DETECTORS, RULES, is_selected, run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
 from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.project.config import Config, rule_ids
+from contract_guard.project.extraction import asks_for_fragments
 from contract_guard.project.line_length import line_length
 from contract_guard.project.mendable import by_symbol
 from contract_guard.project.mending import Find, Mended, Read, mend, mend_one
@@ -51,7 +52,9 @@ def mend_check(
     if not wanted:
         return Mended()
     root = checked_root(root)
-    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+    select, ignore = tuple(select or config.select), (*config.ignore, *ignore)
+    fragments = asks_for_fragments(rule for rule in RULES if is_selected(rule, select, ignore))
+    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir, fragments=fragments)
     from contract_guard.project.outlines import outlines
 
     others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=cache_dir)
@@ -60,7 +63,7 @@ def mend_check(
     rules = RULES
     if not any(finding.rule.startswith(_FINDS_BY_ALL_FILES) for finding in wanted):
         rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
-    find = _finder(config, rules, tuple(select or config.select), (*config.ignore, *ignore))
+    find = _finder(config, rules, select, ignore)
     return mend(knowledge, wanted, find, unsafe=unsafe)
 
 
@@ -86,7 +89,7 @@ def mend_extraction(
     root = checked_root(root)
     (path,) = select_paths(root, [Path(given[1])])
     number = int(given[2])
-    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir)
+    snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir, fragments=True)
     knowledge = Knowledge(build(snapshot.tree), snapshot.read, line_length(root))
     if path in snapshot.tree.files and number > (lines := len(snapshot.read(path).splitlines())):
         raise UserError(f"{place}: the file has {plural(lines, 'line')}")

@@ -51,14 +51,22 @@ def gather(
     cache: Cache,
     jobs: int,
     decode: encoding.Decode | None = None,
+    *,
+    fragments: bool = False,
 ) -> Gathered:
-    """The facts of `files`, and what is new of them into the cache. Paths come out sorted."""
+    """The facts of `files`, and what is new of them into the cache. Paths come out sorted.
+
+    They are without fragments unless those are asked for; `decode`, if given, does as is asked.
+    """
     if decode is None:
-        decode = encoding.decode_sharing if len(files) > _MANY_FILES else encoding.decode
+        decode = encoding.decode if fragments else encoding.decode_plain
+        if len(files) > _MANY_FILES:
+            decode = _Sharing(decode)
     gatherer = _Gatherer(root, cache, decode)
     with pool.paused_gc():
         missed = gatherer.take_unchanged(files)
-        with closing(pool.extract_all(gatherer.unknown(missed), jobs=jobs)) as extracted:
+        unknown = gatherer.unknown(missed)
+        with closing(pool.extract_all(unknown, jobs=jobs, fragments=fragments)) as extracted:
             for source, data in extracted:
                 gatherer.take_new(source, data)
         # The facts stay as long as the tree does; later collections need not look through them.
@@ -77,7 +85,8 @@ def gather_blobs(
     jobs: int,
     decode: encoding.Decode = encoding.decode,
 ) -> dict[str, ModuleFacts | Unreadable]:
-    """The facts of files of a git revision, by path; what is new of them into the cache.
+    """The facts of files of a git revision with their fragments, by path; what is new of them
+    into the cache.
 
     `read` gives the bytes of blobs by their names (`Repository.read`), and is asked only for
     those whose names the cache does not know.
@@ -112,6 +121,13 @@ def read_file(root: Path, path: str) -> tuple[bytes, FoundFile]:
     with open(f"{root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of files
         source = file.read(LARGEST_FILE + 1)
         return source, stamped(path, os.fstat(file.fileno()))
+
+
+class _Sharing(NamedTuple):
+    decode: encoding.Decode
+
+    def __call__(self, data: bytes) -> ModuleFacts | Unreadable:
+        return encoding.sharing(self.decode(data))
 
 
 class _Source(NamedTuple):
@@ -183,7 +199,8 @@ class _Gatherer:
             yield _Source(stamp, is_settled(stamp, read_at), digest, oid), text
 
     def _take(self, file: FoundFile, digest: bytes, data: bytes) -> bool:
-        """False where the data are damaged: they came from the cache, and are made again."""
+        """False where the data are damaged, or lack fragments that are asked for: they came from
+        the cache, and are made again."""
         try:
             self.gathered.files[file.path] = self.decode(data)
         except msgspec.DecodeError:

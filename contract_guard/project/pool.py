@@ -24,6 +24,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from contract_guard.facts.extract import extract as extract_facts
 from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.project.encoding import encode
 from contract_guard.project.extraction import extract as extract_source
@@ -60,18 +61,23 @@ def extract_all(
     *,
     jobs: int,
     seconds: float = FILE_SECONDS,
-    extract: Extract = extract_source,
+    fragments: bool = True,
+    extract: Extract | None = None,
 ) -> Generator[tuple[Key, bytes]]:
     """The encoded facts of each source: `run_all` with an extractor, which is sent to workers by
-    its name."""
-    return run_all(sources, _Extracting(extract), jobs=jobs, seconds=seconds, lost=encode)
+    its name; by default `extraction.extract`, or `facts.extract.extract` without `fragments`."""
+    if extract is None:
+        extract = extract_source if fragments else extract_facts
+    work = _Extracting(extract, fragments)
+    return run_all(sources, work, jobs=jobs, seconds=seconds, lost=encode)
 
 
 class _Extracting(NamedTuple):
     extract: Extract
+    fragments: bool
 
     def __call__(self, source: bytes) -> bytes:
-        return encode(self.extract(source))
+        return encode(self.extract(source), fragments=self.fragments)
 
 
 def run_all(

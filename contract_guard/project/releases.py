@@ -8,11 +8,23 @@ from contract_guard.errors import UserError
 from contract_guard.project.config import Config, read_config
 from contract_guard.project.encoding import Decode, decode
 from contract_guard.project.merging import State
-from contract_guard.project.packages import fetch
+from contract_guard.project.packages import Progress, ReleasedPackage, fetch
 from contract_guard.project.snapshot import load
 
 # Where sources lie below the top of a source distribution, most often first.
 _SOURCE_PREFIXES = ("", "src/", "python/", "lib/")
+
+
+def fetch_release(
+    spec: str, cache_dir: Path | None, progress: Progress | None = None
+) -> ReleasedPackage:
+    """The release with its source distribution, in the cache.
+
+    Raises UserError where it cannot be had.
+    """
+    if cache_dir is None and not Path(spec).is_dir():
+        raise UserError(f"{spec}: a release is unpacked into the cache; name one with --cache-dir")
+    return fetch(spec, cache_dir or Path(), progress)
 
 
 def load_release(
@@ -23,20 +35,21 @@ def load_release(
 
     Raises UserError where it cannot be had.
     """
-    if cache_dir is None and not Path(spec).is_dir():
-        raise UserError(f"{spec}: a release is unpacked into the cache; name one with --cache-dir")
-    package = fetch(spec, cache_dir or Path())
+    package = fetch_release(spec, cache_dir)
     place = package.sdist or package.wheel
     if place is None:
         raise UserError(f"{spec}: the release has neither a wheel nor a source distribution")
     inner = [entry for entry in place.iterdir() if not entry.name.startswith(".")]
     if len(inner) == 1 and inner[0].is_dir() and not (place / "pyproject.toml").exists():
         place = inner[0] if package.sdist is not None else place
-    snapshot = load(place, read_config(place), jobs=jobs, cache_dir=cache_dir, decode=decode)
+    config = read_config(place)
+    snapshot = load(place, config, jobs=jobs, cache_dir=cache_dir, decode=decode, fragments=True)
     state = State(snapshot.tree, snapshot.read, snapshot.unreadable)
     if package.wheel is None or package.sdist is None or package.wheel == package.sdist:
         return state
-    built = load(package.wheel, Config(), jobs=jobs, cache_dir=cache_dir, decode=decode)
+    built = load(
+        package.wheel, Config(), jobs=jobs, cache_dir=cache_dir, decode=decode, fragments=True
+    )
     return _with_built(state, State(built.tree, built.read, built.unreadable))
 
 

@@ -154,6 +154,7 @@ class Revisions:
             jobs=self._jobs,
             cache_dir=self._cache_dir,
             decode=self._decode,
+            fragments=True,
         )
         self.warnings += snapshot.warnings
         return State(snapshot.tree, snapshot.read, snapshot.unreadable)

@@ -88,13 +88,15 @@ def load(
     cache_dir: Path | None = None,
     found: Found | None = None,
     decode: Decode | None = None,
+    fragments: bool = False,
 ) -> Snapshot:
     """Read the project at `root`.
 
     `paths` narrows what is reported, not what is read: a name's producer may be anywhere.
     Relative ones are taken from the working directory. `jobs` is the most processes to use,
     by default `pool.default_jobs`. Without `cache_dir` nothing is kept. `found` is what `discover`
-    gave a moment ago, if it was asked already. `decode` may know facts of other trees.
+    gave a moment ago, if it was asked already. `decode` may know facts of other trees. Facts have
+    `fragments` only if they are asked for (`extraction.asks_for_fragments`).
 
     Raises UserError for a root that is no directory, for paths that do not exist or lie outside
     the root, and for settings of pytest that cannot be parsed.
@@ -106,7 +108,9 @@ def load(
     settings = read_pytest_settings(root, [file.path for file in found.build])
     with Cache(cache_dir) as cache:
         hints = _hints(root, found, cache)
-        gathered = gather(root, found.python, cache, jobs or default_jobs(), decode)
+        gathered = gather(
+            root, found.python, cache, jobs or default_jobs(), decode, fragments=fragments
+        )
         warnings = [] if cache.warning is None else [cache.warning]
     if not gathered.files:
         warnings.append(f"{root}: no Python files")

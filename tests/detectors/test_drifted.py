@@ -29,7 +29,7 @@ ROUTER = "pkg/router.py"
 
 
 def context(root: Path) -> Context:
-    snapshot = load(root, read_config(root))
+    snapshot = load(root, read_config(root), fragments=True)
     return Context(build(snapshot.tree), snapshot.read, snapshot.unreadable)
 
 

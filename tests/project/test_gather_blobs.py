@@ -38,7 +38,7 @@ def test_what_a_working_tree_gave_is_known_by_git_s_names(
     root = write(TREE)
     git("add", ".")
     git("commit", "-qm", "x")
-    load(root, Config(), cache_dir=tmp_path / "cache")
+    load(root, Config(), cache_dir=tmp_path / "cache", fragments=True)
     with Repository(root) as repository, Cache(tmp_path / "cache") as cache:
         blobs = repository.files(repository.resolve("HEAD"))
         assert sorted(gather_blobs(blobs, none_asked, cache, jobs=1)) == sorted(TREE)

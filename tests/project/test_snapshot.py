@@ -50,7 +50,7 @@ def test_tree(write: Write) -> None:
         }
     )
     config = Config(roots=("src/",), dynamic_names=("pkg.plugins.*",))
-    snapshot = load(root, config)
+    snapshot = load(root, config, fragments=True)
     tree = snapshot.tree
     assert list(tree.files) == ["setup.py", *TREE]
     assert tree.files["src/pkg/core.py"] == extract(TREE["src/pkg/core.py"].encode())
@@ -268,8 +268,28 @@ class TestCache:
         root = write(TREE)
         load(root, Config(), cache_dir=cache_dir)
         with cache_module.Cache(cache_dir) as cache:
-            cache._write(lambda c: c.execute("UPDATE sources SET facts = x'46ff00'"))  # type: ignore[attr-defined]
+            cache._write(lambda c: c.execute("UPDATE sources SET facts = x'50ff00'"))  # type: ignore[attr-defined]
         assert load(root, Config(), cache_dir=cache_dir).tree == load(root, Config()).tree
+        assert counts(load(root, Config(), cache_dir=cache_dir)) == (3, 0)
+
+    def test_facts_that_lack_fragments_are_made_again_where_those_are_asked_for(
+        self, write: Write, cache_dir: Path
+    ) -> None:
+        root = write(TREE)
+        plain = load(root, Config(), cache_dir=cache_dir).tree
+        whole = load(root, Config(), cache_dir=cache_dir, fragments=True)
+        assert counts(whole) == (0, 3)
+        assert whole.tree == load(root, Config(), fragments=True).tree != plain
+        assert counts(load(root, Config(), cache_dir=cache_dir, fragments=True)) == (3, 0)
+
+    def test_fragments_that_are_not_asked_for_are_not_given(
+        self, write: Write, cache_dir: Path
+    ) -> None:
+        root = write(TREE)
+        load(root, Config(), cache_dir=cache_dir, fragments=True)
+        plain = load(root, Config(), cache_dir=cache_dir)
+        assert counts(plain) == (3, 0)
+        assert plain.tree == load(root, Config()).tree
 
     def test_a_cache_that_cannot_be_used_is_said(self, write: Write, cache_dir: Path) -> None:
         cache_dir.write_text("")
@@ -297,6 +317,6 @@ def test_the_same_for_any_number_of_jobs(write: Write, monkeypatch: pytest.Monke
 
 def test_many_files_give_the_same_facts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write(TREE)
-    few = load(root, Config()).tree
+    few = load(root, Config(), fragments=True).tree
     monkeypatch.setattr(gather, "_MANY_FILES", 0)
-    assert load(root, Config()).tree == few
+    assert load(root, Config(), fragments=True).tree == few

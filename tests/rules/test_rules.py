@@ -67,7 +67,7 @@ def parse(path: str, line: int, text: str) -> tuple[str, Expected]:
 
 def check(root: Path, rule: str) -> list[Finding]:
     config = read_config(root)
-    snapshot = load(root, config)
+    snapshot = load(root, config, fragments=True)
     findings = run(
         build(snapshot.tree),
         snapshot.read,
