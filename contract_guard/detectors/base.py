@@ -1,5 +1,6 @@
 """What every detector takes and how it makes a finding."""
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -72,6 +73,12 @@ class Context:
         self.copies_of = copies_of
         self.hints: dict[tuple[str, ...], str] = {}  # what `detectors.hints` has said
         self._texts: dict[str, str] = {}
+
+    def only(self, paths: Collection[str]) -> "Context":
+        """The same, for detectors that are to look at a few files (`Registry.only`)."""
+        part = copy.copy(self)
+        part.registry = self.registry.only(paths)
+        return part
 
     @cached_property
     def imports(self) -> ImportGraph:

@@ -27,8 +27,12 @@ from contract_guard.findings import Finding, Severity
 from contract_guard.mirrors.copies import CopiesOf
 from contract_guard.registry.index import Registry
 
-# Each detector with the rules whose findings it gives.
-DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
+Detectors = Sequence[tuple[frozenset[str], Detector]]
+Level = Severity | Literal["off"]
+
+# Each detector with the rules whose findings it gives. Those of the first kind look at one file
+# after the other, and what they find stands in that file; those of the second look at all.
+BY_FILE: Detectors = (
     (frozenset({"CG101", "CG104"}), names.missing_imports),
     (frozenset({"CG101"}), names.unbound_names),
     (frozenset({"CG102"}), names.missing_attributes),
@@ -38,15 +42,18 @@ DETECTORS: tuple[tuple[frozenset[str], Detector], ...] = (
     (frozenset({"CG201", "CG202"}), constants.constant_imports),
     (frozenset({"CG203"}), constants.copied_literals),
     (frozenset({"CG204"}), constants.pinned_constants),
-    (frozenset({"CG301", "CG302", "CG303", "CG304"}), mirrors.mirrored),
     (frozenset({"CG305"}), echoes.echoed_calls),
     (frozenset({"CG306"}), mirrors.discarded_comparisons),
+)
+OVER_ALL: Detectors = (
+    (frozenset({"CG301", "CG302", "CG303", "CG304"}), mirrors.mirrored),
     (frozenset({"CG307"}), narrowed.narrowed_inputs),
     (frozenset({"CG401"}), divergent.divergent_constants),
     (frozenset({"CG401"}), copied_enums.divergent_enums),
     (frozenset({"CG402"}), divergent.divergent_rules),
     (frozenset({"CG903"}), hygiene.unreadable),
 )
+DETECTORS: Detectors = (*BY_FILE, *OVER_ALL)
 RULES: frozenset[str] = frozenset({"CG901"}).union(*(rules for rules, _ in DETECTORS))
 
 
@@ -55,11 +62,11 @@ def run(
     read: Callable[[str], bytes],
     *,
     rules: Collection[str] = RULES,
-    detectors: Sequence[tuple[frozenset[str], Detector]] = DETECTORS,
+    detectors: Detectors = DETECTORS,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
-    severity: Mapping[str, Severity | Literal["off"]] | None = None,
+    severity: Mapping[str, Level] | None = None,
     known: Collection[str] = RULES,
     unreadable: Mapping[str, Unreadable] | None = None,
     version_predicates: Collection[str] = (),
@@ -75,19 +82,50 @@ def run(
     comment may name, those of other commands too. `unreadable` are the files and directories
     without facts, by default those of the registry's tree.
     """
-    levels = severity or {}
-    chosen = {r for r in rules if levels.get(r) != "off" and is_selected(r, select, ignore)}
     if unreadable is None:
         files = registry.tree.files.items()
         unreadable = {path: facts for path, facts in files if isinstance(facts, Unreadable)}
     context = Context(registry, read, unreadable, version_predicates, patch_wrappers, copies_of)
-    found = [
+    chosen = chosen_rules(rules, select, ignore, severity)
+    found = detect(context, chosen, detectors)
+    return settle(
+        context, found, chosen, per_file_ignores=per_file_ignores, severity=severity, known=known
+    )
+
+
+def chosen_rules(
+    rules: Collection[str],
+    select: Sequence[str],
+    ignore: Sequence[str],
+    severity: Mapping[str, Level] | None = None,
+) -> frozenset[str]:
+    """Those of `rules` that run (`run` tells what the other arguments mean)."""
+    levels = severity or {}
+    return frozenset(r for r in rules if levels.get(r) != "off" and is_selected(r, select, ignore))
+
+
+def detect(context: Context, chosen: Collection[str], detectors: Detectors) -> list[Finding]:
+    """What the detectors find of the chosen rules, suppressed or not."""
+    return [
         finding
-        for given, detect in detectors
+        for given, detector in detectors
         if not given.isdisjoint(chosen)
-        for finding in detect(context)
+        for finding in detector(context)
         if finding.rule in chosen
     ]
+
+
+def settle(
+    context: Context,
+    found: Iterable[Finding],
+    chosen: Collection[str],
+    *,
+    per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    severity: Mapping[str, Level] | None = None,
+    known: Collection[str] = RULES,
+) -> list[Finding]:
+    """What is left of findings of all the chosen rules, as they are reported."""
+    levels = severity or {}
     found = _without_suppressed(context, found, chosen, known)
     ignored = [
         (pathspec.GitIgnoreSpec.from_lines([pattern]), tuple(rules))
@@ -101,7 +139,7 @@ def run(
             for spec, rules in ignored
         )
     }
-    found = [_with_fixable(registry, finding) for finding in kept.values()]
+    found = [_with_fixable(context.registry, finding) for finding in kept.values()]
     return sorted(found, key=lambda finding: (finding.sort_key, finding.message))
 
 
@@ -112,7 +150,7 @@ def is_selected(rule: str, select: Sequence[str], ignore: Sequence[str]) -> bool
     return chosen > dropped
 
 
-def _with_level(finding: Finding, levels: Mapping[str, Severity | Literal["off"]]) -> Finding:
+def _with_level(finding: Finding, levels: Mapping[str, Level]) -> Finding:
     level = levels.get(finding.rule, finding.severity)
     if level in ("off", finding.severity):
         return finding
@@ -125,7 +163,7 @@ def _with_fixable(registry: Registry, finding: Finding) -> Finding:
 
 
 def _without_suppressed(
-    context: Context, found: Iterable[Finding], chosen: set[str], known: Collection[str]
+    context: Context, found: Iterable[Finding], chosen: Collection[str], known: Collection[str]
 ) -> list[Finding]:
     """What no comment suppresses, and CG901 for the comments that suppress nothing.
 
@@ -149,5 +187,5 @@ def _without_suppressed(
     return [finding for path in by_path for finding in by_path[path]]
 
 
-def _is_idle(comment: Suppression, chosen: set[str], known: Collection[str]) -> bool:
+def _is_idle(comment: Suppression, chosen: Collection[str], known: Collection[str]) -> bool:
     return bool(comment.problem) or comment.rule in chosen or comment.rule not in known

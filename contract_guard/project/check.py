@@ -112,8 +112,10 @@ def _check(
     against: "Sequence[Against]",
 ) -> Checked:
     # Not needed where the result was kept.
-    from contract_guard.detectors.run import RULES, is_selected, run
+    from contract_guard.detectors.base import Context
+    from contract_guard.detectors.run import BY_FILE, OVER_ALL, RULES, chosen_rules, detect, settle
     from contract_guard.facts.model import ModuleFacts
+    from contract_guard.project import last_run
     from contract_guard.project.extraction import asks_for_fragments
     from contract_guard.project.ignore import exclude_spec
     from contract_guard.project.mirror_search import MirrorSearch
@@ -124,7 +126,7 @@ def _check(
     from contract_guard.registry.unknowns import count_unknowns
 
     exclude_spec(tuple(config.per_file_ignores), "per-file-ignores")
-    chosen = (rule for rule in RULES if is_selected(rule, select, ignore))
+    chosen = chosen_rules(RULES, select, ignore, config.severity)
     snapshot = load(
         root,
         config,
@@ -137,18 +139,23 @@ def _check(
     others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=lookup.cache_dir)
     registry = build(snapshot.tree, *others)
     search = MirrorSearch(snapshot, jobs=jobs, cache_dir=lookup.cache_dir)
-    found = run(
+    context = Context(
         registry,
         snapshot.read,
-        select=select,
-        ignore=ignore,
+        snapshot.unreadable,
+        config.version_predicates,
+        config.patch_wrappers,
+        search,
+    )
+    taken = last_run.reuse(lookup.project_key, snapshot, registry, lookup.cache_dir)
+    by_file = [*taken.found, *detect(context.only(taken.again), chosen, BY_FILE)]
+    found = settle(
+        context,
+        [*by_file, *detect(context, chosen, OVER_ALL)],
+        chosen,
         per_file_ignores=config.per_file_ignores,
         severity=config.severity,
         known=rule_ids(),
-        unreadable=snapshot.unreadable,
-        version_predicates=config.version_predicates,
-        patch_wrappers=config.patch_wrappers,
-        copies_of=search,
     )
     warnings = (*snapshot.warnings, *search.warnings)
     tests = [
@@ -175,6 +182,7 @@ def _check(
     )
     if not warnings and all(each.is_settled for each in against):
         run_cache.keep(lookup, snapshot.stamps, msgspec.msgpack.encode(checked))
+        last_run.keep(lookup.project_key, snapshot, registry, by_file, lookup.cache_dir)
     return checked
 
 

@@ -20,11 +20,16 @@ from contract_guard.project.rules import rules_directory
 
 
 class Lookup(NamedTuple):
-    """`result` is None where the run has to be made; `found` then saves it the walk."""
+    """`result` is None where the run has to be made; `found` then saves it the walk.
+
+    `project_key` stands for all that `key` does but the files: for runs of the same kind over
+    another state of the project.
+    """
 
     found: Found
     result: bytes | None
     key: bytes
+    project_key: bytes
     at_ns: int
     cache_dir: Path | None
 
@@ -43,20 +48,22 @@ def look_up(
     now = time.time_ns()
     found = discover(root, exclude=config.exclude)
     if cache_dir is None:
-        return Lookup(found, None, b"", now, None)
+        return Lookup(found, None, b"", b"", now, None)
     package = Path(__file__).parent.parent
-    depends_on = (
+    project = (
         str(root.absolute()),
         code_stamp(package),
         code_stamp(rules_directory()),
         config,
         read_pytest_settings(root),
-        found,
         sorted(options.items()),
     )
-    key = hashlib.sha256(msgspec.msgpack.encode(depends_on)).digest()
+    key, project_key = (
+        hashlib.sha256(msgspec.msgpack.encode(depends_on)).digest()
+        for depends_on in ((project, found), ("project", project))
+    )
     with Cache(cache_dir) as cache:
-        return Lookup(found, cache.result(key), key, now, cache_dir)
+        return Lookup(found, cache.result(key), key, project_key, now, cache_dir)
 
 
 def keep(lookup: Lookup, stamps: Mapping[str, FoundFile], result: bytes) -> None:

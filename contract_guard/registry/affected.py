@@ -130,12 +130,13 @@ def _binding(facts: ModuleFacts, binding: Binding) -> tuple[object, ...]:
 def _mentions(facts: ModuleFacts, names: Set[str], read: Set[str]) -> bool:
     """Whether any reference of the file goes through one of `names`, or it replaces one of
     `read`."""
-    return any(name in names for name in _asked(facts)) or any(
+    return any(name in names for name in asked_names(facts)) or any(
         name in read for name in _replaced(facts)
     )
 
 
-def _asked(facts: ModuleFacts) -> Iterator[str]:
+def asked_names(facts: ModuleFacts) -> Iterator[str]:
+    """The parts of all names through which a file refers to others."""
     for imp in facts.imports:
         if imp.name is not None:
             yield imp.name
