@@ -55,8 +55,9 @@ class IgnoreRules:
         return self._prefix + path in self._tracked
 
     def holds_tracked(self, directory: str) -> bool:
-        """`directory` ends with a slash."""
-        return self._prefix + directory in self._tracked_directories
+        """`directory` ends with a slash. A submodule is tracked itself."""
+        full = self._prefix + directory
+        return full in self._tracked_directories or full[:-1] in self._tracked
 
     def ignores(self, path: str) -> bool:
         """Whether a rule covers the untracked `path`, or a directory above it.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from contract_guard.errors import UserError
+from contract_guard.project import ignore
 from contract_guard.project.discovery import Unlisted, discover
 
 Git = Callable[..., str]
@@ -120,6 +121,16 @@ class TestGitIgnore:
         )
         git("add", "-f", "a_hip.py", "vendored/x/kept.py")
         assert paths(root) == ["a_hip.py", "vendored/x/kept.py"]
+
+    def test_not_read_for_a_submodule_that_is_not_there(
+        self, write: Write, git: Git, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = write({".gitignore": "b.py\n", "a.py": ""})
+        (root / "sub").mkdir()
+        git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+        git("add", "a.py", ".gitignore")
+        monkeypatch.setattr(ignore, "_read_spec", None)  # would fail if it were called
+        assert paths(root) == ["a.py"]
 
     def test_not_applied_where_nothing_says_what_is_tracked(self, write: Write) -> None:
         assert paths(write({".gitignore": "a.py\n", "a.py": ""})) == ["a.py"]
