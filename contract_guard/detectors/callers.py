@@ -3,8 +3,8 @@
 import ast
 
 from contract_guard.detectors.base import Context, Site
-from contract_guard.facts.guards import caught_names, context_guard
-from contract_guard.registry.guards import Error, catches
+from contract_guard.detectors.guarded import GuardedVisitor
+from contract_guard.registry.guards import Error
 
 # Who catches everything reports what failed; it does not expect a name to be missing.
 _REPORTS = frozenset({"Exception", "BaseException"})
@@ -38,39 +38,20 @@ def _is_imported(context: Context, path: str, name: str) -> bool:
     )
 
 
-class _Calls(ast.NodeVisitor):
+class _Calls(GuardedVisitor):
     """Counts the calls of a function that are guarded, and all other loads of its name."""
 
     def __init__(self, name: str, error: Error) -> None:
+        super().__init__(error)
         self.guarded = 0
         self.others = 0
         self._name = name
-        self._error: Error = error
-        self._is_guarded = False
 
-    def visit_Try(self, node: ast.Try) -> None:
-        names = [name for handler in node.handlers for name in caught_names(handler.type)]
-        self._visit_body(node.body, names)
-        for part in (*node.handlers, *node.orelse, *node.finalbody):
-            self.visit(part)
-
-    def visit_With(self, node: ast.With) -> None:
-        for item in node.items:
-            self.visit(item)
-        guards = [context_guard(item.context_expr, None) for item in node.items]
-        self._visit_body(node.body, [name for guard in guards if guard for name in guard.catches])
-
-    def _visit_body(self, body: list[ast.stmt], caught: list[str]) -> None:
-        before = self._is_guarded
-        lasts = {name.rpartition(".")[2] for name in caught} - _REPORTS
-        if any(catches(name, self._error) for name in lasts):
-            self._is_guarded = True
-        for statement in body:
-            self.visit(statement)
-        self._is_guarded = before
+    def catches(self, name: str) -> bool:
+        return name not in _REPORTS and super().catches(name)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Name) and node.func.id == self._name and self._is_guarded:
+        if isinstance(node.func, ast.Name) and node.func.id == self._name and self.is_guarded:
             self.guarded += 1
         else:
             self.visit(node.func)

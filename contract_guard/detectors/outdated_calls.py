@@ -1,22 +1,25 @@
-"""CG107: calls that were right for a function's old signature and raise TypeError with the new one.
+"""CG107: calls that were right for an old signature and raise TypeError with the new one.
 Facts do not hold the arguments of every call, so the files that call the function are parsed."""
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from contract_guard.detectors import conditions, cost
 from contract_guard.detectors.base import Context, Site
+from contract_guard.detectors.guarded import Unguarded
+from contract_guard.detectors.instance_calls import instance_calls
 from contract_guard.facts.model import ModuleFacts, Signature, Span
 from contract_guard.findings import Finding, Related
+from contract_guard.registry.callables import callable_of
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change, Place
 from contract_guard.registry.signatures import misfit, signature_text, takes_all
 
 
 class _Changed(NamedTuple):
-    """A function whose signature changed so that a call may no longer fit."""
+    """What has another signature now, so that a call may no longer fit."""
 
     symbol: str
     before: Signature
@@ -24,8 +27,12 @@ class _Changed(NamedTuple):
     place: Place
 
     @property
-    def name(self) -> str:
+    def qualname(self) -> str:
         return self.symbol.rpartition(":")[2]
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
 
 
 class _Callees(NamedTuple):
@@ -39,39 +46,56 @@ class _Callees(NamedTuple):
 
 
 def outdated_calls(context: Context, old: Context, changes: Iterable[Change]) -> Iterable[Finding]:
-    """A finding for each call in the files that `changes` of signatures have as consumers. Calls
+    """A finding for each call that no longer fits: by name, in the files that `changes` of
+    signatures have as consumers, and of methods on objects whose class is plain to see. Calls
     with `*` or `**` arguments are left alone."""
     registry = context.registry
-    by_path: dict[str, list[_Changed]] = {}
+    named: dict[str, list[_Changed]] = {}
+    methods: dict[str, dict[str, _Changed]] = {}
     for change in changes:
-        changed = _changed(change, old.registry, registry)
-        if changed is not None:
+        if change.kind != "signature-changed" or change.new is None:
+            continue
+        before, after = (
+            callable_of(old.registry, change.symbol),
+            callable_of(registry, change.symbol),
+        )
+        if before is None or after is None:
+            continue
+        changed = _Changed(change.symbol, before.signature, after.signature, change.new)
+        if not takes_all(after.signature, before.signature):
             for path in {c.path for c in change.consumers if c.form in ("import", "attribute")}:
-                by_path.setdefault(path, []).append(changed)
-    for path, functions in sorted(by_path.items()):
+                named.setdefault(path, []).append(changed)
+        was, now = before.on_instance, after.on_instance
+        if was is not None and now is not None and not takes_all(now, was):
+            for path in _mentioning(registry, changed):
+                on_instance = changed._replace(before=was, after=now)
+                methods.setdefault(path, {})[changed.symbol] = on_instance
+    for path in sorted(named.keys() | methods.keys()):
         facts = registry.tree.files.get(path)
         if isinstance(facts, ModuleFacts):
-            yield from _in_file(context, path, facts, functions)
+            yield from _in_file(context, path, facts, named.get(path, ()))
+            yield from _on_instances(context, path, facts, methods.get(path, {}))
 
 
-def _changed(change: Change, old: Registry, new: Registry) -> _Changed | None:
-    if change.kind != "signature-changed" or change.new is None:
-        return None
-    before, after = signature_of(old, change.symbol), signature_of(new, change.symbol)
-    if before is None or after is None or takes_all(after, before):
-        return None
-    return _Changed(change.symbol, before, after, change.new)
+def _mentioning(registry: Registry, method: _Changed) -> set[str]:
+    """The files of the project that know a method's class, and have the method's name."""
+    class_ = method.qualname.split(".")[-2]
+    both = [{m.path for m in registry.modules.mentioning(n)} for n in (class_, method.name)]
+    return both[0] & both[1] & registry.tree.files.keys()
 
 
-def signature_of(registry: Registry, symbol: str) -> Signature | None:
-    """The parameters of a function that a module defines once, without decorators; None for
-    anything else."""
-    dotted, _, name = symbol.partition(":")
-    for module in registry.modules.named(dotted)[:1]:
-        bindings = module.bindings.get(name, [])
-        if len(bindings) == 1 and not bindings[0].decorators and bindings[0].guard < 0:
-            return bindings[0].signature
-    return None
+def _on_instances(
+    context: Context, path: str, facts: ModuleFacts, methods: Mapping[str, _Changed]
+) -> Iterator[Finding]:
+    if not methods:
+        return
+    text = context.text(path)
+    tree = ast.parse(text)
+    for call, symbol in instance_calls(context.registry, path, tree, methods, "TypeError"):
+        if _breaks(call, methods[symbol]):
+            site = _site(path, facts, text, call)
+            if not conditions.is_excused(context, site, "TypeError"):
+                yield _finding(context, site, methods[symbol], call)
 
 
 def _in_file(
@@ -113,8 +137,8 @@ def _callees(
 
 
 def _calls(text: str, facts: ModuleFacts, scopes: Iterable[int]) -> Iterator[ast.Call]:
-    """All calls in the outermost functions and classes around the scopes; parsing whole files
-    would take most of a comparison's time."""
+    """The calls in the outermost functions and classes around the scopes whose TypeError is not
+    caught; parsing whole files would take most of a comparison's time."""
     lines = text.split("\n")
     regions = {_outermost(facts, scope) for scope in scopes}
     if None not in regions:
@@ -125,7 +149,9 @@ def _calls(text: str, facts: ModuleFacts, scopes: Iterable[int]) -> Iterator[ast
     else:
         parts = [ast.parse(text)]
     for part in parts:
-        yield from (node for node in ast.walk(part) if isinstance(node, ast.Call))
+        unguarded = Unguarded("TypeError")
+        unguarded.visit(part)
+        yield from unguarded.calls
 
 
 def _outermost(facts: ModuleFacts, scope: int) -> tuple[int, int] | None:
@@ -217,18 +243,18 @@ def _column(line: str, offset: int) -> int:
 def _finding(context: Context, site: Site, function: _Changed, call: ast.Call) -> Finding:
     spread = cost.of_failure(context, site, "TypeError")
     was, now = signature_text(function.before), signature_text(function.after)
-    place = function.place
+    place, name = function.place, function.qualname
     return context.finding(
         "CG107",
         "error",
         site,
         function.symbol,
-        f"`{function.name}` {_misfit(call, function.after)}: {spread.text}",
-        f"it was `{function.name}{was}`, and is `{function.name}{now}`",
+        f"`{name}` {_misfit(call, function.after)}: {spread.text}",
+        f"it was `{name}{was}`, and is `{name}{now}`",
         impact=spread.impact,
         lost=spread.lost,
         related=(
-            Related(place.path, place.line, place.line, function.name, "defined here"),
+            Related(place.path, place.line, place.line, name, "defined here"),
             *spread.related,
         ),
     )

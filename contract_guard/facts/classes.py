@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from contract_guard.facts.bindings import bindings_of, name_span
 from contract_guard.facts.constants import Constants
+from contract_guard.facts.fields import fields_of
 from contract_guard.facts.fold import NotFoldable, is_text, names_in
 from contract_guard.facts.model import ClassFacts
 from contract_guard.facts.observations import ClassRecord, Observations
@@ -110,6 +111,7 @@ def _class_facts(
         self_attributes=tuple(dict.fromkeys([*stored, *(slots or ())])),
         dynamic=dynamic or slots is None or any(keyword.arg is None for keyword in node.keywords),
         unread_decorators=tuple([name for name in decorators if not _keeps_members(name)]),
+        fields=fields_of(node, notes.source),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 12
+SCHEMA = 13
 
 
 class Span(NamedTuple):
@@ -126,6 +126,15 @@ class Binding(_Fact, frozen=True):
     via_global: bool = False  # bound inside a function through `global name`
 
 
+class Field(_Fact, frozen=True):
+    """A field of a data class or a named tuple. `kind` says how a call gives it to the constructor,
+    "none" where it does not; it hides one of that name in a base. `default` as in `Parameter`."""
+
+    name: str
+    kind: Literal["positional", "keyword-only", "none"]
+    default: str | None
+
+
 class ClassFacts(_Fact, frozen=True):
     """A class anywhere in the module; `scope` is its own scope.
 
@@ -135,6 +144,8 @@ class ClassFacts(_Fact, frozen=True):
     `setattr`, `vars()`/`locals()` writes, a call at module level that is given the class, a loop
     over classes. (`__getattr__` serves instances alone.)
     `unread_decorators` are those of which the file does not tell whether they keep the members.
+    `fields` are the annotations in the body from which Python writes a constructor (data classes,
+    named tuples), None where it writes none, or they cannot be told.
     """
 
     name: str
@@ -148,6 +159,7 @@ class ClassFacts(_Fact, frozen=True):
     self_attributes: tuple[str, ...]
     dynamic: bool
     unread_decorators: tuple[str, ...] = ()
+    fields: tuple[Field, ...] | None = None
 
 
 class ClassDecorator(_Fact, frozen=True):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from contract_guard.findings import Impact
+from contract_guard.registry.callables import callable_of
 from contract_guard.registry.consumers import (
     Consumption,
     consumers_of_any,
@@ -245,6 +246,11 @@ def _altered(
         kind = "value-changed" if old.value != new.value else None
     elif old.binding.signature is not None and new.binding.signature is not None:
         kind = signature_change(old.binding.signature, new.binding.signature)
+    elif old.binding.kind == "class":
+        before = callable_of(old_registry, old.symbol)
+        after = callable_of(new_registry, new.symbol)
+        if before is not None and after is not None:
+            kind = signature_change(before.signature, after.signature)
     if kind is not None:
         yield Change(
             symbol=old.symbol, kind=kind, old=old.place, new=new.place, replacement=new.symbol
