@@ -27,7 +27,8 @@ from pathlib import Path
 
 from duplicates import CLONE_TOKENS, Tokens, has_duplicate_lines, longest_clone
 
-from contract_guard.facts.model import FileFragments
+from contract_guard.facts.model import FileFragments, Unreadable
+from contract_guard.facts.reader import read
 from contract_guard.mirrors.copies import copy_of, is_note
 from contract_guard.mirrors.fragments import file_fragments
 from contract_guard.mirrors.search import Search
@@ -135,15 +136,16 @@ def main() -> None:
 def open_repository(root: Path) -> tuple[Search, dict[str, ast.Module]]:
     files: dict[str, FileFragments] = {}
     trees: dict[str, ast.Module] = {}
+    texts: dict[str, str] = {}
     for path in sorted(root.rglob("*.py")):
         if path.is_file():
-            try:
-                tree = ast.parse(path.read_bytes())
-            except (SyntaxError, ValueError):
+            found = read(path.read_bytes())
+            if isinstance(found, Unreadable):
                 continue
             name = path.relative_to(root).as_posix()
-            trees[name], files[name] = tree, file_fragments(tree)
-    return Search(files, frozenset(filter(is_test, files)), trees.__getitem__), trees
+            texts[name], trees[name] = found[0].text, found[1]
+            files[name] = file_fragments(trees[name])
+    return Search(files, frozenset(filter(is_test, files)), texts.__getitem__), trees
 
 
 def is_test(path: str) -> bool:

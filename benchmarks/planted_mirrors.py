@@ -23,7 +23,8 @@ from pathlib import Path
 
 from mirrors import is_test, wilson
 
-from contract_guard.facts.model import FileFragments
+from contract_guard.facts.model import Unreadable
+from contract_guard.facts.reader import read as read_source
 from contract_guard.mirrors.copies import copy_of
 from contract_guard.mirrors.fragments import file_fragments
 from contract_guard.mirrors.operations import COMPUTING, words
@@ -65,11 +66,11 @@ def main() -> None:
     gc.disable()
     started = time.process_time()
     sources = {package.name: read(package) for package in arguments.packages}
-    candidates = [f for name, trees in sources.items() for f in functions(name, trees)]
+    candidates = [f for name, texts in sources.items() for f in functions(name, texts)]
     chosen = random.Random(arguments.seed).sample(candidates, min(arguments.count, len(candidates)))
     print(f"{len(chosen)} of {len(candidates)} functions of {', '.join(sources)}")
     found: dict[str, list[str]] = {}
-    for package, trees in sources.items():
+    for package, texts in sources.items():
         tests: dict[str, tuple[Function, str]] = {}
         for number, function in enumerate(f for f in chosen if f.package == package):
             chance = random.Random(number)
@@ -78,7 +79,7 @@ def main() -> None:
                 if text is not None:
                     path = f"tests/test_{kind.replace(' ', '_')}_{number}.py"
                     tests[path] = function, text
-        for path, verdict in analysed(trees, tests):
+        for path, verdict in analysed(texts, tests):
             kind = re.sub(r"_\d+\.py$", "", path.removeprefix("tests/test_")).replace("_", " ")
             found.setdefault(kind, []).append(verdict)
     print(f"{time.process_time() - started:.0f} s of processor time\n")
@@ -102,24 +103,24 @@ def show(title: str, kinds: list[str], found: dict[str, list[str]]) -> None:
     print()
 
 
-def read(package: Path) -> dict[str, ast.Module]:
-    trees: dict[str, ast.Module] = {}
+def read(package: Path) -> dict[str, str]:
+    """The text of each file that parses, by path."""
+    texts: dict[str, str] = {}
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package.parent).as_posix()
         if path.is_file() and not is_test(name):
-            try:
-                trees[name] = ast.parse(path.read_bytes())
-            except (SyntaxError, ValueError):
-                continue
-    return trees
+            found = read_source(path.read_bytes())
+            if not isinstance(found, Unreadable):
+                texts[name] = found[0].text
+    return texts
 
 
 def analysed(
-    trees: dict[str, ast.Module], tests: dict[str, tuple[Function, str]]
+    texts: dict[str, str], tests: dict[str, tuple[Function, str]]
 ) -> Iterator[tuple[str, str]]:
     """The verdict on each test: "" or "warning"/"note", with " right" at the planted place."""
-    every = {**trees, **{path: ast.parse(text) for path, (_, text) in tests.items()}}
-    files: dict[str, FileFragments] = {path: file_fragments(tree) for path, tree in every.items()}
+    every = {**texts, **{path: text for path, (_, text) in tests.items()}}
+    files = {path: file_fragments(ast.parse(text)) for path, text in every.items()}
     search = Search(files, frozenset(tests), every.__getitem__)
     for path, (function, _) in tests.items():
         copies = [
@@ -143,8 +144,9 @@ def analysed(
 # Functions
 
 
-def functions(package: str, trees: dict[str, ast.Module]) -> Iterator[Function]:
-    for path, tree in trees.items():
+def functions(package: str, texts: dict[str, str]) -> Iterator[Function]:
+    for path, text in texts.items():
+        tree = ast.parse(text)
         constants = {
             t.id for s in tree.body if isinstance(s, ast.Assign) for t in s.targets
             if isinstance(t, ast.Name)

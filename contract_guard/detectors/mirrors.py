@@ -86,7 +86,7 @@ def _copies(context: Context) -> Iterable[tuple[str, FileCopies]]:
 
 def search_of(context: Context) -> Search:
     """The search over all files of the project."""
-    return Search(*_searched(context), lambda path: _tree(context, path))
+    return Search(*_searched(context), context.text)
 
 
 def _searched(context: Context) -> tuple[dict[str, FileFragments], frozenset[str]]:

@@ -22,7 +22,7 @@ def read(source: bytes) -> tuple[Source, ast.Module] | Unreadable:
     """Decode and parse as Python would; warnings of the parser are dropped."""
     if len(source) > MAX_BYTES:
         return Unreadable("too-large", f"{len(source)} bytes, more than {MAX_BYTES}")
-    text = _decode(source)
+    text = decode(source)
     if isinstance(text, Unreadable):
         return text
     nul = text.find("\0")
@@ -43,7 +43,8 @@ def read(source: bytes) -> tuple[Source, ast.Module] | Unreadable:
     return Source(text), tree
 
 
-def _decode(source: bytes) -> str | Unreadable:
+def decode(source: bytes) -> str | Unreadable:
+    """The text of a file, lines ended by "\n", or why it cannot be read."""
     has_bom = source.startswith(codecs.BOM_UTF8)
     if has_bom:
         source = source[len(codecs.BOM_UTF8) :]

@@ -10,7 +10,7 @@ import textwrap
 import libcst as cst
 
 from contract_guard.mirrors.graph import Graph
-from contract_guard.mirrors.scopes import FunctionNode
+from contract_guard.mirrors.scopes import FunctionNode, module_of
 from contract_guard.mirrors.trace import trace_function
 
 
@@ -27,4 +27,5 @@ def function_syntax(module: cst.Module, node: cst.FunctionDef, line: int) -> Fun
 
 def function_graph(module: cst.Module, node: cst.FunctionDef, line: int) -> Graph:
     """All operations of a function, as `trace_function` gives them for an `ast` tree."""
-    return trace_function(ast.parse(module.code), function_syntax(module, node, line))
+    top = module_of(ast.parse(module.code))
+    return trace_function(top, function_syntax(module, node, line))

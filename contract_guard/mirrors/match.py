@@ -1,6 +1,5 @@
 """Comparison of a test's expected values with one production function, as graphs."""
 
-import ast
 import itertools
 import re
 from bisect import bisect_left
@@ -12,7 +11,7 @@ from contract_guard.mirrors.model import Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import COMPUTING, words
 from contract_guard.mirrors.parting import parting
-from contract_guard.mirrors.scopes import FunctionNode
+from contract_guard.mirrors.scopes import FunctionNode, Module
 from contract_guard.mirrors.trace import trace_function
 from contract_guard.mirrors.weights import Graphs, Weighed, leaves_of, weigh, weight_of
 
@@ -63,9 +62,9 @@ class Matcher:
     def __init__(self, rarity: Rarity) -> None:
         self.rarity = rarity
 
-    def production(self, tree: ast.Module, node: FunctionNode) -> Graphs:
+    def production(self, module: Module, node: FunctionNode) -> Graphs:
         """What one function of a file computes, weighed."""
-        graph = trace_function(tree, node)
+        graph = trace_function(module, node)
         form = normal_form(graph.ops, graph.aliases)
         return weigh(form, range(len(form.nodes)), self.rarity)
 

@@ -82,28 +82,31 @@ def imports_of(node: ast.stmt) -> Iterator[tuple[str, Imported]]:
 
 @dataclass(slots=True)
 class Module:
-    """The top level of a file: a frame of imports, functions and classes, and the expressions of
-    its constants, which are evaluated where they are used."""
+    """The top level of a file: the imports, functions and classes that it binds (`names`), and the
+    expressions of its constants, which are evaluated where they are used. `frame` is what they are
+    looked up in: it holds `names` while something is evaluated, and is empty otherwise."""
 
     frame: Frame
+    names: dict[str, "Closure | ClassValue | Imported"]
     constants: dict[str, ast.expr]
     fixtures: dict[str, Closure]
 
 
 def module_of(tree: ast.Module) -> Module:
     frame = Frame()
-    module = Module(frame, {}, {})
+    module = Module(frame, {}, {}, {})
+    names = module.names
     for node in _top_level(tree.body):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            frame.env.update(imports_of(node))
+            names.update(imports_of(node))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             closure = Closure(node, frame)
-            frame.env[node.name] = closure
+            names[node.name] = closure
             name = fixture_name(node)
             if name:
                 module.fixtures[name] = closure
         elif isinstance(node, ast.ClassDef):
-            frame.env[node.name] = ClassValue(node, frame)
+            names[node.name] = ClassValue(node, frame)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Name):

@@ -1,6 +1,5 @@
 """The search for mirrors: nominate by fragments, compare as graphs, one test at a time."""
 
-import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,11 +11,12 @@ from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, PACKAGE, Candid
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
+from contract_guard.mirrors.opened import FunctionWise, OpenedFile
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
-from contract_guard.mirrors.scopes import FunctionNode, all_functions
+from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.subject import FAR, Subjects, named
-from contract_guard.mirrors.trace import Trace, functions_of, run
+from contract_guard.mirrors.trace import Trace, run
 from contract_guard.mirrors.weights import Graphs, weigh
 
 NOMINATED = 6
@@ -80,48 +80,15 @@ class TestGraph:
         )
 
 
-class _Opened:
-    """The tree of a file and its functions: all by line and name, and those that are not inside
-    others, with the class around each, by line and qualified name."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
-
-    @cached_property
-    def every(self) -> dict[tuple[int, str], FunctionNode]:
-        return {(node.lineno, node.name): node for node in all_functions(self.tree)}
-
-    @cached_property
-    def builders(self) -> dict[str, set[tuple[int, str]]]:
-        """The functions, by line and name, that set a field (`self.x = ...`), or give it to a call
-        of which they do not use the result (`update(self.x)`), by its name."""
-        found: dict[str, set[tuple[int, str]]] = {}
-        for key, function in self.every.items():
-            for node in ast.walk(function):
-                changed: list[ast.expr] = []
-                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                    changed = [node]
-                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                    changed = node.value.args
-                for target in changed:
-                    if isinstance(target, ast.Attribute):
-                        found.setdefault(target.attr, set()).add(key)
-        return found
-
-    @cached_property
-    def outer(self) -> dict[tuple[int, str], tuple[FunctionNode, ast.ClassDef | None]]:
-        return {(node.lineno, name): (node, owner) for name, node, owner in functions_of(self.tree)}
-
-
 class Search:
-    """Finds resemblances of tests with production. `parse` gives the tree of a file by path; it
+    """Finds resemblances of tests with production. `text` gives the source of a file by path; it
     is asked again for a file that was not needed for long."""
 
     def __init__(
         self,
         files: Mapping[str, FileFragments],
         tests: frozenset[str],
-        parse: Callable[[str], ast.Module],
+        text: Callable[[str], str],
     ) -> None:
         self.files = files
         self._tests = tests
@@ -129,12 +96,16 @@ class Search:
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests
         )
 
-        def opened(path: str) -> _Opened:
-            return _Opened(parse(path))
+        def opened(path: str) -> OpenedFile:
+            return OpenedFile(text(path))
+
+        def function_wise(path: str) -> FunctionWise:
+            return FunctionWise(text(path), files[path].functions)
 
         # Test files come one after the other, production is asked for again and again.
         self._open_test = lru_cache(_OPEN_TESTS)(opened)
         self._open_production = lru_cache(_OPEN)(opened)
+        self._function_wise = lru_cache(_OPEN)(function_wise)
         self._last_subjects: tuple[tuple[str, int, str], Subjects] | None = None
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
         self._production: dict[tuple[str, int, str], Graphs] = {}
@@ -275,12 +246,11 @@ class Search:
         actuals: Sequence[Reference],
     ) -> int | None:
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        builders = self._open(entry.path).builders
 
         def setting(name: str) -> list[int]:
             return [
                 number
-                for start, last in builders.get(name, ())
+                for start, last in self._open(entry.path).builders.get(name, ())
                 for number in self.index.by_name.get(last, ())
                 if self.index.entries[number].path == entry.path
                 and self.index.entries[number].function.start == start
@@ -324,17 +294,17 @@ class Search:
         return best[2] if best is not None and best[0] else None
 
     def production(self, entry: Entry) -> Graphs:
-        """What a production function computes. Its file is opened once for that."""
+        """What a production function computes."""
         path, function = entry
         key = (path, function.start, function.qualname)
         known = self._production.get(key)
         if known is None:
-            opened = self._open(path)
-            node = opened.every[function.start, function.qualname.rsplit(".", 1)[-1]]
-            known = self._production[key] = self._matcher.production(opened.tree, node)
+            opened = self._function_wise(path)
+            node = opened.function(function)
+            known = self._production[key] = self._matcher.production(opened.module, node)
         return known
 
-    def _open(self, path: str) -> _Opened:
+    def _open(self, path: str) -> OpenedFile:
         return self._open_test(path) if path in self._tests else self._open_production(path)
 
     def node(self, path: str, function: FunctionFragments) -> FunctionNode | None:
@@ -398,7 +368,7 @@ class Search:
         found = opened.outer.get((test.start, test.qualname))
         if found is None:
             return None
-        traced = run(opened.tree, *found, self.packages, alone=alone)
+        traced = run(opened.module, *found, self.packages, alone=alone)
         graph = traced.graph
         calls_production = bool(graph.produced)
         form = normal_form(graph.ops, graph.aliases)

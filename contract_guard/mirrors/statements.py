@@ -66,6 +66,7 @@ class Interpreter(Calls):
         self, module: Module, graph: Graph, production: frozenset[str] | None, inline: bool = True
     ) -> None:
         super().__init__(module, graph, production)
+        module.frame.env.update(module.names)
         self._inline = inline
         self.assertions: list[Assertion] = []
         self.conditions: list[Reference] = []

@@ -91,26 +91,27 @@ def trace(tree: ast.Module, qualname: str, production: frozenset[str] = frozense
     """Runs one test function. Raises `LookupError` if the file has no such function."""
     for name, node, owner in functions_of(tree):
         if name == qualname:
-            return run(tree, node, owner, production)
+            return run(module_of(tree), node, owner, production)
     raise LookupError(f"no function {qualname}")
 
 
 def trace_all(tree: ast.Module, production: frozenset[str] = frozenset()) -> dict[str, Trace]:
     """Runs every test function of a file, by qualified name."""
+    module = module_of(tree)
     return {
-        name: run(tree, node, owner, production)
+        name: run(module, node, owner, production)
         for name, node, owner in functions_of(tree)
         if node.name.startswith("test")
     }
 
 
-def trace_function(tree: ast.Module, node: FunctionNode) -> Graph:
-    """All operations of one function, taken alone: its parameters are inputs, functions that it
-    calls are operations."""
+def trace_function(module: Module, node: FunctionNode) -> Graph:
+    """All operations of one function of a file, taken alone: its parameters are inputs, functions
+    that it calls are operations."""
     graph = Graph()
-    interpreter = Interpreter(module_of(tree), graph, None, inline=False)
+    interpreter = Interpreter(module, graph, None, inline=False)
     with contextlib.suppress(TooLarge):
-        interpreter.run_function(Closure(node, interpreter.module.frame))
+        interpreter.run_function(Closure(node, module.frame))
     interpreter.close()
     return graph
 
@@ -132,7 +133,7 @@ def functions_of(
 
 
 def run(
-    tree: ast.Module,
+    module: Module,
     node: FunctionNode,
     owner: ast.ClassDef | None,
     production: frozenset[str] = frozenset(),
@@ -141,7 +142,6 @@ def run(
 ) -> Trace:
     """Runs one function of a file, `owner` being the class around it. With `alone`, raises
     `ProductionCalled` as soon as it calls production."""
-    module = module_of(tree)
     graph = Graph(alone=alone)
     interpreter = Interpreter(module, graph, production)
     frame = interpreter.root

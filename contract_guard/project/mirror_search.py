@@ -1,7 +1,6 @@
 """The search for mirrors in all test files: from the cache where nothing that a file's result
 depends on has changed, in several processes otherwise."""
 
-import ast
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -10,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from contract_guard.facts.model import FileFragments, Unreadable
-from contract_guard.facts.reader import read as parse
+from contract_guard.facts.reader import decode
 from contract_guard.mirrors.copies import FileCopies, copies_in
 from contract_guard.mirrors.search import Search
 from contract_guard.project import pool
@@ -94,7 +93,7 @@ class _Worker:
         tests: frozenset[str],
     ) -> None:
         self._made_of = (root, stamps, files, tests)
-        self.search = Search(files, tests, self._parse)
+        self.search = Search(files, tests, self._text)
 
     def __reduce__(self) -> tuple[type["_Worker"], tuple[object, ...]]:
         return _Worker, self._made_of
@@ -105,11 +104,11 @@ class _Worker:
         except SourceChanged as error:
             return _CHANGED + str(error).encode()
 
-    def _parse(self, path: str) -> ast.Module:
+    def _text(self, path: str) -> str:
         root, stamps, _, _ = self._made_of
-        parsed = parse(read_unchanged(root, stamps, path))
-        assert not isinstance(parsed, Unreadable)  # its facts were read from the same bytes
-        return parsed[1]
+        text = decode(read_unchanged(root, stamps, path))
+        assert isinstance(text, str)  # its facts were read from the same bytes
+        return text
 
 
 def _lost(why: Unreadable) -> bytes:

@@ -69,7 +69,7 @@ def test_the_work_on_one_test_is_bounded(test: str) -> None:
     sources = {"pkg/ops.py": PRODUCTION, "tests/test_ops.py": HEAD + textwrap.dedent(test)}
     trees = {path: ast.parse(source) for path, source in sources.items()}
     files = {path: file_fragments(tree) for path, tree in trees.items()}
-    search = Search(files, frozenset({"tests/test_ops.py"}), trees.__getitem__)
+    search = Search(files, frozenset({"tests/test_ops.py"}), sources.__getitem__)
     started = time.process_time()
     copies_in(search, "tests/test_ops.py")
     assert time.process_time() - started < 5

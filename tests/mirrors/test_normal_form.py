@@ -16,6 +16,7 @@ from contract_guard.mirrors.model import Const, Op, Reference
 from contract_guard.mirrors.normal_form import IDIOMS, NormalForm, leaf_text
 from contract_guard.mirrors.normal_form import normal_form as to_normal_form
 from contract_guard.mirrors.operations import BINARY, UNARY
+from contract_guard.mirrors.scopes import module_of
 from contract_guard.mirrors.trace import trace_function
 
 IMPORTS = """\
@@ -42,7 +43,7 @@ def form_of(body: str) -> tuple[NormalForm, str]:
         ast.Assign([ast.Name("out", ast.Store())], returned.value, lineno=returned.lineno), returned
     )
     ast.fix_missing_locations(tree)
-    graph = trace_function(tree, function)
+    graph = trace_function(module_of(tree), function)
     form = to_normal_form(graph.ops, graph.aliases)
     last = [i for i, names in graph.aliases.items() if "out" in names]
     if last:
@@ -186,7 +187,7 @@ def ops_by_both(source: str, name: str) -> tuple[list[Op], list[Op]]:
 
     module.visit(Finder())
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return trace_function(tree, node).ops, function_graph(module, found[0], first).ops
+    return trace_function(module_of(tree), node).ops, function_graph(module, found[0], first).ops
 
 
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=4))

@@ -44,7 +44,7 @@ def search(test: str, production: str = PRODUCTION) -> tuple[Search, str]:
     }
     trees = {path: ast.parse(source) for path, source in sources.items()}
     files = {path: file_fragments(tree) for path, tree in trees.items()}
-    return Search(files, frozenset({"tests/test_ops.py"}), trees.__getitem__), "tests/test_ops.py"
+    return Search(files, frozenset({"tests/test_ops.py"}), sources.__getitem__), "tests/test_ops.py"
 
 
 def best(test: str) -> Resemblance | None:

@@ -79,7 +79,7 @@ def copies(test: str) -> tuple[Copy, ...]:
     }
     trees = {path: ast.parse(source) for path, source in sources.items()}
     files = {path: file_fragments(tree) for path, tree in trees.items()}
-    search = Search(files, frozenset({"tests/test_it.py"}), trees.__getitem__)
+    search = Search(files, frozenset({"tests/test_it.py"}), sources.__getitem__)
     return copies_in(search, "tests/test_it.py").copies
 
 
