@@ -3,6 +3,7 @@
 What a codemod then cannot do after all, it says when it is asked to.
 """
 
+from contract_guard.detectors.fixtures import close_fixture
 from contract_guard.facts.model import ModuleFacts
 from contract_guard.findings import Finding, Fixable
 from contract_guard.registry.index import Registry
@@ -26,6 +27,8 @@ def fixable(registry: Registry, finding: Finding) -> Fixable:
         return "safe" if single_home(registry, finding.symbol) else "no"
     if finding.rule == "CG104":
         return "safe" if _module_moved(registry, finding) else "no"
+    if finding.rule == "CG106":
+        return "unsafe" if close_fixture(registry, finding.path, finding.symbol) else "no"
     if finding.rule == "CG901":
         return "safe" if finding.symbol.startswith("CG") else "no"
     return _ALWAYS.get(finding.rule, "no")

@@ -72,6 +72,18 @@ def tests_lacking(
                 yield path, facts, test, visible
 
 
+def close_fixture(registry: Registry, path: str, name: str) -> str | None:
+    """The fixture that a file sees and that has nearly the name; None where there is none, or one
+    of the name stands elsewhere."""
+    if any(f.name == name for _, facts in registry.whole.facts() for f in facts.pytest.fixtures):
+        return None
+    return _close(name, visible_fixtures(registry, path) or ())
+
+
+def _close(name: str, visible: Iterable[str]) -> str | None:
+    return next(iter(get_close_matches(name, visible, n=1, cutoff=_CLOSE)), None)
+
+
 def _cannot_be_collected(registry: Registry, path: str, facts: ModuleFacts) -> bool:
     """Whether an import of the file or of a conftest above it fails (CG101, CG104): the loss of
     its tests is told there."""
@@ -99,11 +111,11 @@ def _of_test(
     for name in test.arguments:
         if name in visible or name in FROM_PLUGINS:
             continue
-        close = get_close_matches(name, visible, n=1, cutoff=_CLOSE)
+        close = _close(name, visible)
         if name in everywhere:
             help_ = f"`{name}` is a fixture of {everywhere[name][0]}, which this test does not see"
         elif close:
-            help_ = f"renamed to `{close[0]}`?"
+            help_ = f"renamed to `{close}`?"
         else:
             continue
         site = Site(path, facts, test.span, test.span, test.scope, -1)

@@ -13,8 +13,10 @@ def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """The fix of a finding in `file`. Raises CannotFix with the reason why there is none."""
     # libcst takes as long to import as a small project takes to check.
     from contract_guard.fixes import (
+        calls,
         discarded,
         extract,
+        fixtures,
         guarded,
         literals,
         modules,
@@ -31,6 +33,8 @@ def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
         "CG103": patches.stale_target,
         "CG104": modules.missing_module,
         "CG105": guarded.dead_guard,
+        "CG106": fixtures.missing_fixture,
+        "CG107": calls.outdated_call,
         "CG203": literals.copied_literal,
         "CG303": extract.mirrored_predicate,
         "CG306": discarded.discarded_comparison,

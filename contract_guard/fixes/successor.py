@@ -63,17 +63,17 @@ def successor(knowledge: Knowledge, symbol: str) -> Successor | None:
 def _same_code(knowledge: Knowledge, symbol: str) -> Successor | None:
     """The one other definition of the name that has the code of the one that went; or, unsafe, its
     value. None where it had a twin before: which of them took its place, nobody can say."""
-    before = _binding(knowledge.old, symbol)
+    before = binding_of(knowledge.old, symbol)
     if before is None or has_twin(knowledge, symbol):
         return None
     found: list[Successor] = []
     for home in homes(knowledge.registry, symbol):
-        after = _binding(knowledge.registry, home)
+        after = binding_of(knowledge.registry, home)
         if after is None or after.kind != before.kind:
             continue
         if before.body and before.body == after.body:
             found.append(Successor(home, "safe"))
-        is_new = _binding(knowledge.old, home) is None
+        is_new = binding_of(knowledge.old, home) is None
         if not before.body and is_new and before.value == after.value not in (None, "None"):
             found.append(Successor(home, "unsafe"))
     return found[0] if len(found) == 1 else None
@@ -90,8 +90,8 @@ def module_successor(knowledge: Knowledge, dotted: str) -> Successor | None:
 
 def _safety(knowledge: Knowledge, change: Change, new: str) -> Safety:
     """Safe: the same name, or the same code or value, and nothing else asked of its callers."""
-    before = _binding(knowledge.old, change.symbol)
-    after = _binding(knowledge.registry, new)
+    before = binding_of(knowledge.old, change.symbol)
+    after = binding_of(knowledge.registry, new)
     if before is None or after is None:
         return "safe" if change.kind == "moved" else "unsafe"
     if before.signature != after.signature:
@@ -107,12 +107,12 @@ def is_doubtful(knowledge: Knowledge, symbol: str, new: str) -> bool:
     with the change that has its code as much as `new` does, or another one with its code went."""
     if has_twin(knowledge, symbol, gone=True):
         return True
-    before, chosen = _binding(knowledge.old, symbol), _binding(knowledge.registry, new)
+    before, chosen = binding_of(knowledge.old, symbol), binding_of(knowledge.registry, new)
     if before is None or chosen is None or knowledge.old is None:
         return False
     for home in homes(knowledge.registry, symbol):
-        other = _binding(knowledge.registry, home)
-        if home == new or other is None or _binding(knowledge.old, home) is not None:
+        other = binding_of(knowledge.registry, home)
+        if home == new or other is None or binding_of(knowledge.old, home) is not None:
             continue
         if chosen.body != before.body or other.body == before.body:
             return True
@@ -122,11 +122,11 @@ def is_doubtful(knowledge: Knowledge, symbol: str, new: str) -> bool:
 def has_twin(knowledge: Knowledge, symbol: str, *, gone: bool = False) -> bool:
     """Whether another definition of the name had the same code at the older revision; with `gone`,
     one that went as well."""
-    before = _binding(knowledge.old, symbol)
+    before = binding_of(knowledge.old, symbol)
     if before is None or not before.body or knowledge.old is None:
         return False
     for home in homes(knowledge.old, symbol):
-        twin = _binding(knowledge.old, home)
+        twin = binding_of(knowledge.old, home)
         is_same = twin is not None and twin.body == before.body
         if is_same and not (gone and knowledge.registry.producer(home)):
             return True
@@ -139,13 +139,13 @@ def _has_rival(knowledge: Knowledge, symbol: str, new: str) -> bool:
     new_owner, _, new_name = new.partition(":")
     if owner != new_owner or "." in name or "." in new_name or knowledge.old is None:
         return False
-    chosen = _binding(knowledge.registry, new)
+    chosen = binding_of(knowledge.registry, new)
     best = _alike(name, new_name)
     return any(
         other not in (name, new_name)
         and chosen is not None
         and bindings[-1].kind == chosen.kind
-        and _binding(knowledge.old, f"{owner}:{other}") is None
+        and binding_of(knowledge.old, f"{owner}:{other}") is None
         and _alike(name, other) >= best - _RIVAL
         for module in knowledge.registry.modules.named(owner)
         for other, bindings in module.bindings.items()
@@ -156,7 +156,7 @@ def _alike(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def _binding(registry: Registry | None, symbol: str) -> Binding | None:
+def binding_of(registry: Registry | None, symbol: str) -> Binding | None:
     """The last statement that binds a symbol in its module or class."""
     module, _, name = symbol.partition(":")
     modules = registry.modules.named(module) if registry is not None else ()

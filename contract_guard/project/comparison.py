@@ -240,7 +240,7 @@ def _with_fixable(
         return findings
     # Not needed where nothing is broken.
     from contract_guard.fixes.model import Knowledge
-    from contract_guard.project.mendable import by_symbol, with_fixable
+    from contract_guard.project.mendable import MENDED, by_symbol, with_fixable
 
     knowledge = Knowledge(
         new.registry,
@@ -249,7 +249,7 @@ def _with_fixable(
         read_old=old.state.read,
         changes=by_symbol(changes),
     )
-    return with_fixable(findings, BREAKING, knowledge)
+    return with_fixable(findings, MENDED, knowledge)
 
 
 def _after(old: Registry, state: State) -> Registry:

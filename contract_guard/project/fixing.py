@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contract_guard.detectors.base import Context, Detector
+from contract_guard.detectors.former_fixtures import former_fixtures
+from contract_guard.detectors.outdated_calls import outdated_calls
 from contract_guard.detectors.run import DETECTORS, RULES, is_selected, run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
@@ -12,7 +15,7 @@ from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.extraction import asks_for_fragments
 from contract_guard.project.line_length import line_length
-from contract_guard.project.mendable import by_symbol
+from contract_guard.project.mendable import MENDED, by_symbol
 from contract_guard.project.mending import Find, Mended, Read, mend, mend_one
 from contract_guard.project.places import checked_root, select_paths
 from contract_guard.project.revisions import Revisions
@@ -120,8 +123,6 @@ def mend_diff(
 
     Raises UserError as `diff` does.
     """
-    from contract_guard.detectors.drift import BREAKING
-
     wanted = _fixable(findings)
     if not wanted:
         return Mended()
@@ -130,16 +131,16 @@ def mend_diff(
         old, new = both.old, both.new
         before = build(old.tree)
         after = build_after(before, new.tree)
+        changes = compare(before, after, downstream=True)
         knowledge = Knowledge(
-            after,
-            new.read,
-            line_length(root),
-            before,
-            old.read,
-            changes_by_symbol(before, after),
+            after, new.read, line_length(root), before, old.read, by_symbol(changes)
         )
         find = _finder(
-            config, frozenset(BREAKING), tuple(select or config.select), (*config.ignore, *ignore)
+            config,
+            frozenset(MENDED),
+            tuple(select or config.select),
+            (*config.ignore, *ignore),
+            told_by_changes(before, old.read, changes),
         )
         return mend(knowledge, wanted, find, unsafe=unsafe)
 
@@ -147,6 +148,17 @@ def mend_diff(
 def changes_by_symbol(before: Registry, after: Registry) -> dict[str, Change]:
     """What became of each name and module, those that nobody imports included."""
     return by_symbol(compare(before, after, downstream=True))
+
+
+def told_by_changes(
+    before: Registry, read: Read, changes: Sequence[Change]
+) -> list[tuple[frozenset[str], Detector]]:
+    """Detectors of what is to be mended and only an older revision can tell."""
+    old = Context(before, read, {})
+    return [
+        (frozenset({"CG106"}), lambda context: former_fixtures(context, old, changes)),
+        (frozenset({"CG107"}), lambda context: outdated_calls(context, old, changes)),
+    ]
 
 
 def write_files(root: Path, mended: Mended) -> list[tuple[str, str]]:
@@ -166,7 +178,11 @@ def _fixable(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _finder(
-    config: Config, rules: Collection[str], select: Sequence[str], ignore: Sequence[str]
+    config: Config,
+    rules: Collection[str],
+    select: Sequence[str],
+    ignore: Sequence[str],
+    more: Sequence[tuple[frozenset[str], Detector]] = (),
 ) -> Find:
     def find(registry: Registry, read: Read, paths: Collection[str]) -> Sequence[Finding]:
         by_all = any(rule.startswith(_FINDS_BY_ALL_FILES) for rule in rules)
@@ -174,7 +190,7 @@ def _finder(
             registry if by_all else registry.only(paths),
             read,
             rules=rules,
-            detectors=DETECTORS,
+            detectors=(*DETECTORS, *more),
             select=select,
             ignore=ignore,
             per_file_ignores=config.per_file_ignores,

@@ -4,11 +4,15 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
+from contract_guard.detectors.drift import BREAKING
 from contract_guard.facts.model import ModuleFacts
 from contract_guard.findings import Finding, Fixable
 from contract_guard.fixes.file import File
 from contract_guard.fixes.model import CannotFix, Knowledge
 from contract_guard.registry.model import Change
+
+MENDED = (*BREAKING, "CG107")
+"""The rules of which a comparison has findings that can be mended."""
 
 
 def by_symbol(changes: Iterable[Change]) -> dict[str, Change]:

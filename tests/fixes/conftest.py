@@ -6,12 +6,13 @@ from textwrap import dedent
 
 import pytest
 
-from contract_guard.detectors.drift import BREAKING
-from contract_guard.detectors.run import RULES, run
+from contract_guard.detectors.run import DETECTORS, RULES, run
 from contract_guard.fixes.model import Knowledge
 from contract_guard.project.extraction import extract
-from contract_guard.project.fixing import changes_by_symbol
+from contract_guard.project.fixing import told_by_changes
+from contract_guard.project.mendable import MENDED, by_symbol
 from contract_guard.project.mending import Mended, mend
+from contract_guard.registry.compare import compare
 from contract_guard.registry.former import build_after
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Tree
@@ -49,7 +50,7 @@ def fix(
     *,
     base: Files | None = None,
     unsafe: bool = False,
-    rules: frozenset[str] = RULES,
+    rules: frozenset[str] = RULES | {"CG107"},
     line_length: int = 88,
 ) -> Fixed:
     """Fix a project; with `base`, what a change from those files (of which `files` replaces some,
@@ -59,20 +60,24 @@ def fix(
         sources = {p: source for p, source in sources.items() if source or p not in files}
     tree = _tree(sources)
 
+    detectors = DETECTORS
+
     def find(registry: Registry, read, paths) -> list:
-        found = run(registry, read, rules=rules)
+        found = run(registry, read, rules=rules, detectors=detectors)
         return [finding for finding in found if finding.path in paths]
 
     if base is None:
         knowledge = Knowledge(build(tree), sources.__getitem__, line_length)
         findings = find(knowledge.registry, knowledge.read, sources)
     else:
-        rules &= frozenset(BREAKING)
+        rules &= frozenset(MENDED)
         before = _encoded(base)
         old = build(_tree(before))
         new = build_after(old, tree)
+        changes = compare(old, new, downstream=True)
+        detectors = (*DETECTORS, *told_by_changes(old, before.__getitem__, changes))
         findings = find(new, sources.__getitem__, sources)
-        known = changes_by_symbol(old, new)
+        known = by_symbol(changes)
         knowledge = Knowledge(new, sources.__getitem__, line_length, old, before.__getitem__, known)
     mended = mend(knowledge, findings, find, unsafe=unsafe)
     after = {path: pair[1] for path, pair in mended.files.items()}

@@ -1,7 +1,9 @@
 """Every fixable rule's example becomes what its `fixed/` says, byte for byte, and then stays."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,10 @@ from contract_guard.project.fixing import mend_check, write_files
 from contract_guard.project.mending import Mended
 from contract_guard.project.rules import load_rules, rules_directory
 
-FIXABLE = sorted(rule.id for rule in load_rules().values() if rule.fixable != "no")
+Fix = Callable[..., Any]
+_MENDED = sorted(rule.id for rule in load_rules().values() if rule.fixable != "no")
+OF_CHANGES = [rule for rule in _MENDED if (rules_directory() / rule / "bad" / "before").exists()]
+FIXABLE = [rule for rule in _MENDED if rule not in OF_CHANGES]
 # What a suppression comment suppresses has to be looked for as well.
 TOGETHER = {"CG901": ("CG101", "CG102", "CG103")}
 
@@ -69,3 +74,21 @@ def test_what_is_said_to_be_fixable_is(rule: str) -> None:
 @pytest.mark.parametrize("rule", FIXABLE)
 def test_a_good_example_is_left_alone(rule: str) -> None:
     assert mended(rules_directory() / rule / "good", rule).files == {}
+
+
+@pytest.mark.parametrize("rule", OF_CHANGES)
+def test_an_example_of_a_change_becomes_what_its_rule_says(fix: Fix, rule: str) -> None:
+    folder = rules_directory() / rule
+    base, now = (contents(folder / "bad" / state) for state in ("before", "after"))
+    first = fix(now, base=base)
+    assert rule in first.rules
+    assert {path: pair[1] for path, pair in first.mended.files.items()} == contents(
+        folder / "fixed"
+    )
+    assert fix(first.files, base=base).mended.files == {}
+
+
+@pytest.mark.parametrize("rule", OF_CHANGES)
+def test_a_good_example_of_a_change_is_left_alone(fix: Fix, rule: str) -> None:
+    base, now = (contents(rules_directory() / rule / "good" / s) for s in ("before", "after"))
+    assert fix(now, base=base).mended.files == {}

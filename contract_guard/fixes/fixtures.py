@@ -1,0 +1,92 @@
+"""CG106: a test asks for its fixture by the name that it has now."""
+
+import ast
+from collections.abc import Iterator
+
+from contract_guard.detectors.fixtures import close_fixture, visible_fixtures
+from contract_guard.facts.model import Span
+from contract_guard.findings import Finding
+from contract_guard.fixes.file import File
+from contract_guard.fixes.model import CannotFix, Edit, Fix, Knowledge, Safety
+from contract_guard.fixes.successor import must_exist
+from contract_guard.registry.index import Registry
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def missing_fixture(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """The parameter and its uses are renamed. Safe where a change gave the same code another
+    name; unsafe where only the names are alike."""
+    old, new, safety = _names(file, finding, knowledge)
+    visible = visible_fixtures(knowledge.registry, file.path)
+    if visible is None or new not in visible:
+        raise CannotFix(f"it is now `{new}`, which the test does not see")
+    function = _function_at(file, finding)
+    edits = tuple(_renamed(file, function, old, new))
+    return Fix(safety, f"the fixture `{old}` is now `{new}`", edits)
+
+
+def _names(file: File, finding: Finding, knowledge: Knowledge) -> tuple[str, str, Safety]:
+    """How the fixture was asked for, how it is now, and how certain that is."""
+    if ":" not in finding.symbol:
+        close = close_fixture(knowledge.registry, file.path, finding.symbol)
+        if close is None:
+            raise CannotFix("the test does not see the fixture")
+        return finding.symbol, close, "unsafe"
+    was = _requested(knowledge.old, finding.symbol)
+    if was is None:
+        raise CannotFix("only `diff` knows the name that it had")
+    same_function = _requested(knowledge.registry, finding.symbol)
+    if same_function is not None:
+        return was, same_function, "safe"
+    found = must_exist(knowledge, finding.symbol)
+    now = _requested(knowledge.registry, found.symbol)
+    if now is None:
+        raise CannotFix(f"`{found.symbol}` is no fixture")
+    return was, now, found.safety
+
+
+def _requested(registry: Registry | None, symbol: str) -> str | None:
+    """The name by which tests ask for the fixture that a function is; None for no fixture."""
+    module, _, qualname = symbol.partition(":")
+    for each in registry.modules.named(module) if registry is not None else ():
+        for fixture in each.facts.pytest.fixtures if each.facts is not None else ():
+            if fixture.qualname == qualname:
+                return fixture.name
+    return None
+
+
+def _function_at(file: File, finding: Finding) -> _Function:
+    for node in ast.walk(file.tree):
+        if isinstance(node, _Function):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first <= finding.line <= node.body[0].lineno:
+                return node
+    raise CannotFix("the test could not be found again")
+
+
+def _renamed(file: File, function: _Function, old: str, new: str) -> Iterator[Edit]:
+    """The parameter, the names that mean it, and texts that ask for the fixture."""
+    arguments = function.args
+    given = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    parameter = next((each for each in given if each.arg == old), None)
+    words = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    if new in words or any(each.arg == new for each in given):
+        raise CannotFix(f"`{new}` means something else in the test")
+    if parameter is not None:
+        line, column = file.source.span(parameter)[:2]
+        yield file.edit(Span(line, column, line, column + len(old)), new)
+        home = file.names.scope_at(function.body[0])
+        for use in file.names.uses(old, home):
+            edit = file.edit(use, new)
+            if file.cut(edit.span) != old:
+                raise CannotFix(f"where line {use.lineno} names `{old}` cannot be told exactly")
+            yield edit
+    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+        for text in call.args:
+            if isinstance(text, ast.Constant) and text.value == old:
+                name = ast.unparse(call.func).rpartition(".")[2]
+                if name not in ("usefixtures", "getfixturevalue"):
+                    raise CannotFix(f"line {text.lineno} names it in a text")
+                segment = file.source.segment(text)
+                yield file.edit(text, segment.replace(old, new))
