@@ -89,6 +89,7 @@ def diff(
         known = decode_result(lookup.result, Diffed)
         if known is not None:
             return known
+        revisions.found = lookup.found
         diffed = _diffed(revisions, config, (), select, ignore, jobs, cache_dir)
         if not diffed.warnings:
             stamps = {file.path: file for file in lookup.found.python}

@@ -66,6 +66,8 @@ class Revisions:
         self._cache_dir = cache_dir
         self._jobs = jobs
         self.warnings: list[str] = []
+        # What the walk through the working tree gave a moment ago, if it was made.
+        self.found: Found | None = None
         self._decode = functools.cache(decode)
         self._exits = ExitStack()
         self.repository = self._exits.enter_context(Repository(root))
@@ -153,6 +155,7 @@ class Revisions:
             self._config,
             jobs=self._jobs,
             cache_dir=self._cache_dir,
+            found=self.found,
             decode=self._decode,
             fragments=True,
         )
