@@ -108,7 +108,9 @@ def command(
     started = time.perf_counter()
     check_writable(output_file)
     wanted = fixing.chosen(fix, show_diff, unsafe_fixes)
-    if wanted.is_wanted and (head is not None or consumers or explain is not None):
+    if wanted.is_wanted and consumers:
+        raise UserError("--fix and --diff mend this project alone: leave out --consumers")
+    if wanted.is_wanted and (head is not None or explain is not None):
         raise UserError("--fix and --diff mend the working tree: they take BASE alone")
     place = root or find_root(Path())
     if explain is not None:
@@ -139,6 +141,10 @@ def command(
         config = without_untracked(place, config)
         if not has_commit(place):
             return EXIT_CLEAN
+    if releases := [*((base, head or "") if of_releases else ()), *filter(is_release, consumers)]:
+        from contract_guard.cli.against import download
+
+        download(releases, cache_dir=cache, wanted=not quiet)
     with progress("contract-guard: comparing", wanted=not quiet):
         if head is not None and of_releases:
             diffed = diff_releases(

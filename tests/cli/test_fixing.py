@@ -238,3 +238,13 @@ def test_the_hook_takes_no_second_revision(run, renamed: Path) -> None:
     done = run("diff", "HEAD", "HEAD", "--hook", "--root", str(renamed))
     message = "--hook looks at what is about to be committed: it takes BASE alone"
     assert done == (2, "", f"contract-guard: {message}\n")
+
+
+def test_diff_does_not_mend_other_projects(run, moved: Path) -> None:
+    options = ("--consumers", str(moved), "--root", str(moved))
+    done = run("diff", "HEAD~1", "--fix", *options)
+    assert done.code == 2
+    assert (
+        done.err
+        == "contract-guard: --fix and --diff mend this project alone: leave out --consumers\n"
+    )
