@@ -2,12 +2,14 @@
 
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from contract_guard.cli.errors import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -42,7 +44,7 @@ def found(
     cache_dir: Path | None,
     wanted: bool,
 ) -> "tuple[Against, ...]":
-    """What the two options name; `wanted` is whether a download may be shown.
+    """What the two options name, with warnings said; `wanted` is whether a download may be shown.
 
     Raises UserError.
     """
@@ -51,7 +53,23 @@ def found(
     from contract_guard.project.against import find  # archives and more, for these options alone
 
     with download_bar(wanted=wanted) as progress:
-        return find(specs, environments, cache_dir=cache_dir, progress=progress)
+        others = find(specs, environments, cache_dir=cache_dir, progress=progress)
+    for warning in (warning for each in others for warning in each.warnings):
+        say(f"warning: {warning}")
+    return others
+
+
+def download(specs: Iterable[str], *, cache_dir: Path | None, wanted: bool) -> None:
+    """Bring releases into the cache, with warnings said; of what is there, nothing is loaded.
+
+    Raises UserError.
+    """
+    from contract_guard.project.packages import fetch_release  # for two releases alone
+
+    with download_bar(wanted=wanted) as progress:
+        packages = [fetch_release(spec, cache_dir, progress) for spec in dict.fromkeys(specs)]
+    for warning in (warning for package in packages for warning in package.warnings):
+        say(f"warning: {warning}")
 
 
 @contextmanager

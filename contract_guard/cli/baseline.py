@@ -1,12 +1,14 @@
 """`contract-guard baseline`."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import msgspec
 
+from contract_guard.cli import against as against_options
 from contract_guard.cli import options
 from contract_guard.cli.errors import EXIT_CLEAN, EXIT_FINDINGS, UserError, say
 from contract_guard.cli.output import screen_width, wants_color, write
@@ -24,6 +26,9 @@ from contract_guard.project.baseline import (
 from contract_guard.project.check import Checked, check, source_lines, summary
 from contract_guard.project.config import Config, find_root, read_config
 from contract_guard.text import plural
+
+if TYPE_CHECKING:
+    from contract_guard.project.against import Against
 
 
 class _Project(NamedTuple):
@@ -44,6 +49,8 @@ def command() -> None:
 @command.command("create")
 @options.baseline
 @options.fail_on
+@against_options.against
+@against_options.python
 @options.root
 @options.jobs
 @options.cache_dir
@@ -51,6 +58,8 @@ def command() -> None:
 def create(
     baseline: Path | None,
     fail_on: Severity,
+    against: tuple[str, ...],
+    environments: tuple[Path, ...],
     root: Path | None,
     jobs: int | None,
     cache_dir: Path | None,
@@ -68,7 +77,9 @@ def create(
             f"{project.place.name}: there is one already; `contract-guard baseline update` writes "
             "it anew"
         )
-    checked = _checked(project, jobs, options.chosen_cache(cache_dir, no_cache))
+    cache = options.chosen_cache(cache_dir, no_cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
+    checked = _checked(project, others, jobs, cache)
     count = write_baseline(project.place, checked.findings, fail_on)
     click.echo(f"{project.place.name}: {plural(count, 'finding')} accepted.")
     if baseline is None and not project.config.baseline:
@@ -80,6 +91,8 @@ def create(
 @click.option("--prune", is_flag=True, help="Only take out what is no longer found.")
 @options.baseline
 @options.fail_on
+@against_options.against
+@against_options.python
 @options.root
 @options.jobs
 @options.cache_dir
@@ -88,6 +101,8 @@ def update(
     prune: bool,
     baseline: Path | None,
     fail_on: Severity,
+    against: tuple[str, ...],
+    environments: tuple[Path, ...],
     root: Path | None,
     jobs: int | None,
     cache_dir: Path | None,
@@ -100,7 +115,9 @@ def update(
     project = _project(root, baseline)
     if not project.place.path.exists():
         read_baseline(project.place)
-    checked = _checked(project, jobs, options.chosen_cache(cache_dir, no_cache))
+    cache = options.chosen_cache(cache_dir, no_cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
+    checked = _checked(project, others, jobs, cache)
     before = accepted(project.place)
     count = write_baseline(project.place, checked.findings, fail_on, prune=prune)
     after = accepted(project.place)
@@ -112,12 +129,16 @@ def update(
 
 @command.command("check")
 @options.baseline
+@against_options.against
+@against_options.python
 @options.root
 @options.jobs
 @options.cache_dir
 @options.no_cache
 def check_entries(
     baseline: Path | None,
+    against: tuple[str, ...],
+    environments: tuple[Path, ...],
     root: Path | None,
     jobs: int | None,
     cache_dir: Path | None,
@@ -131,7 +152,9 @@ def check_entries(
     """
     project = _project(root, baseline)
     entries = read_baseline(project.place)
-    checked = _checked(project, jobs, options.chosen_cache(cache_dir, no_cache))
+    cache = options.chosen_cache(cache_dir, no_cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
+    checked = _checked(project, others, jobs, cache)
     stale = tuple(stale_entries(checked, entries, project.place, project.root, project.config))
     from contract_guard.project.rules import load_rules
     from contract_guard.report import Report, Screen, render
@@ -156,9 +179,13 @@ def _project(root: Path | None, baseline: Path | None) -> _Project:
     return _Project(place, config, found or Place(place / DEFAULT_NAME, DEFAULT_NAME))
 
 
-def _checked(project: _Project, jobs: int | None, cache_dir: Path | None) -> Checked:
+def _checked(
+    project: _Project, others: "Sequence[Against]", jobs: int | None, cache_dir: Path | None
+) -> Checked:
     with progress("contract-guard: checking"):
-        checked = check(project.root, project.config, jobs=jobs, cache_dir=cache_dir)
+        checked = check(
+            project.root, project.config, jobs=jobs, cache_dir=cache_dir, against=others
+        )
     for warning in checked.warnings:
         say(f"warning: {warning}")
     return checked

@@ -39,6 +39,7 @@ class Against(msgspec.Struct, frozen=True, kw_only=True):
     `origin` is what the user wrote. `distributions` are those in it, as `vllm==0.33.0`.
     `is_installed` tells what lies as in `site-packages` from a source tree. Of an environment
     only those packages are read that the project imports. `found_at` is in ns since the epoch.
+    `warnings` are what a user should know of it beside what is found.
     """
 
     origin: str
@@ -48,6 +49,7 @@ class Against(msgspec.Struct, frozen=True, kw_only=True):
     is_environment: bool
     found: Found
     found_at: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def identity(self) -> bytes:
@@ -83,7 +85,7 @@ def _find_release(spec: str, cache_dir: Path | None, progress: Progress | None) 
         raise UserError(
             f"--against {spec}: a release is unpacked into the cache; name one with --cache-dir"
         )
-    package = fetch(spec, cache_dir or Path(), progress)
+    package = fetch(spec, cache_dir or Path(), progress, with_sdist=False)
     place = package.wheel or package.sdist
     if place is None:
         raise UserError(f"--against {spec}: it has neither a wheel nor a source distribution")
@@ -103,6 +105,7 @@ def _find_release(spec: str, cache_dir: Path | None, progress: Progress | None) 
         is_environment=False,
         found=found,
         found_at=time.time_ns(),
+        warnings=package.warnings,
     )
 
 

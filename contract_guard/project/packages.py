@@ -10,17 +10,20 @@ import hashlib
 import json
 import logging
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from contract_guard.errors import UserError
 from contract_guard.project.archives import is_archive, unpack
 from contract_guard.project.package_index import configured_indexes
+from contract_guard.project.text_file import replace_text
 
 if TYPE_CHECKING:
     from unearth import Package, PackageFinder
@@ -28,23 +31,39 @@ if TYPE_CHECKING:
 
 _PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*==\s*(?P<version>[A-Za-z0-9.!+_-]+)")
 
+_SCRATCH = (".download-", ".unpacking-")
+_SCRATCH_SECONDS = 86_400
+
 Progress = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes that have come, and the bytes in all where known."""
 
 
 class ReleasedPackage(msgspec.Struct, frozen=True):
     """Where a release lies unpacked. `wheel` holds what is installed, `sdist` the sources with
-    their tests; either is None where the release has none. A directory given by path is both."""
+    their tests; either is None where the release has none, or where it was not wanted. A directory
+    given by path is both. `yanked` is the reason for which its owner took it back, "" where none
+    is given, None where it is on offer."""
 
     spec: str
     wheel: Path | None
     sdist: Path | None
+    yanked: str | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if self.yanked is None:
+            return ()
+        reason = " ".join(self.yanked.split())
+        return (f"{self.spec} was yanked{f': {reason}' if reason else ''}",)
 
 
-def fetch(spec: str, cache_dir: Path, progress: Progress | None = None) -> ReleasedPackage:
+def fetch(
+    spec: str, cache_dir: Path, progress: Progress | None = None, *, with_sdist: bool = True
+) -> ReleasedPackage:
     """The release that `spec` names: `DIST==VERSION`, a directory, a wheel or an sdist file.
 
-    Raises UserError where it cannot be had, with nothing left behind.
+    Without `with_sdist`, a source distribution is only had where there is no wheel. Raises
+    UserError where the release cannot be had, with nothing left behind.
     """
     path = Path(spec)
     if spec and path.is_dir():
@@ -57,7 +76,19 @@ def fetch(spec: str, cache_dir: Path, progress: Progress | None = None) -> Relea
             f"--against {spec!r}: neither a path that exists nor DIST==VERSION, as in vllm==0.33.0"
         )
     name, version = _normalized(pin["name"]), pin["version"]
-    return _from_index(f"{name}=={version}", name, cache_dir, progress or _silent)
+    return _from_index(f"{name}=={version}", name, cache_dir, progress or _silent, with_sdist)
+
+
+def fetch_release(
+    spec: str, cache_dir: Path | None, progress: Progress | None = None
+) -> ReleasedPackage:
+    """`fetch`, where there may be no cache: a directory needs none.
+
+    Raises UserError where the release cannot be had.
+    """
+    if cache_dir is None and not Path(spec).is_dir():
+        raise UserError(f"{spec}: a release is unpacked into the cache; name one with --cache-dir")
+    return fetch(spec, cache_dir or Path(), progress)
 
 
 def _from_file(spec: str, path: Path, cache_dir: Path) -> ReleasedPackage:
@@ -71,37 +102,61 @@ def _from_file(spec: str, path: Path, cache_dir: Path) -> ReleasedPackage:
     return ReleasedPackage(spec, place, place)
 
 
-def _from_index(spec: str, name: str, cache_dir: Path, progress: Progress) -> ReleasedPackage:
+def _from_index(
+    spec: str, name: str, cache_dir: Path, progress: Progress, with_sdist: bool
+) -> ReleasedPackage:
     record = _packages(cache_dir) / f"{spec}.json"
     known = _recorded(record, spec)
-    if known is not None:
-        return known
+    if known is not None and (known.is_whole or not with_sdist):
+        return known.release
+    _tidy(record.parent)
     finder = _finder()
     candidates = _candidates(finder, spec, name)
     wheel = next((package for package in candidates if package.link.is_wheel), None)
     sdist = next((package for package in candidates if not package.link.is_wheel), None)
+    if wheel and not with_sdist:
+        sdist = None
+    had = known.release.wheel if known is not None else None
     found = ReleasedPackage(
         spec,
-        _download(finder, wheel, cache_dir, progress) if wheel else None,
+        had or (_download(finder, wheel, cache_dir, progress) if wheel else None),
         _download(finder, sdist, cache_dir, progress) if sdist else None,
+        next((p.link.yank_reason for p in (wheel, sdist) if p and p.link.is_yanked), None),
     )
-    names = {"wheel": _name(found.wheel), "sdist": _name(found.sdist)}
-    record.write_text(json.dumps(names), "utf-8")
+    _record(record, found, with_sdist)
     return found
 
 
-def _recorded(record: Path, spec: str) -> ReleasedPackage | None:
+def _record(record: Path, found: ReleasedPackage, with_sdist: bool) -> None:
+    """Whole or not at all: another process may read it. Of an sdist that was not wanted nothing is
+    said, so that it can be asked for later."""
+    said = {"wheel": _name(found.wheel), "sdist": _name(found.sdist), "yanked": found.yanked}
+    if found.sdist is None and not with_sdist:
+        del said["sdist"]
+    replace_text(record, record.name, json.dumps(said))
+
+
+class _Recorded(NamedTuple):
+    """`is_whole` unless nobody asked for the source distribution."""
+
+    release: ReleasedPackage
+    is_whole: bool
+
+
+def _recorded(record: Path, spec: str) -> _Recorded | None:
     try:
-        names = json.loads(record.read_text("utf-8"))
-        places = {
-            kind: record.parent / name if (name := names[kind]) else None
+        said = json.loads(record.read_text("utf-8"))
+        wheel, sdist = (
+            record.parent / name if (name := said.get(kind)) else None
             for kind in ("wheel", "sdist")
-        }
-    except (OSError, ValueError, KeyError, TypeError):
+        )
+        found = ReleasedPackage(spec, wheel, sdist, said.get("yanked"))
+    except (OSError, ValueError, AttributeError, TypeError):
         return None
-    if not all(place is None or place.is_dir() for place in places.values()):
+    places = [place for place in (wheel, sdist) if place is not None]
+    if not places or not all(place.is_dir() for place in places):
         return None
-    return ReleasedPackage(spec, places["wheel"], places["sdist"])
+    return _Recorded(found, "sdist" in said)
 
 
 def _finder() -> "PackageFinder":
@@ -223,6 +278,14 @@ def _packages(cache_dir: Path) -> Path:
     except OSError as error:
         raise UserError(f"{place}: {error.strerror}; name another with --cache-dir") from None
     return place
+
+
+def _tidy(packages: Path) -> None:
+    """Take away what runs that were killed have left; what is new may be a run's that goes on."""
+    oldest = time.time() - _SCRATCH_SECONDS
+    for place in packages.glob(".*-*"):
+        if place.name.startswith(_SCRATCH) and place.lstat().st_mtime < oldest:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _digest(path: Path) -> str:

@@ -8,23 +8,11 @@ from contract_guard.errors import UserError
 from contract_guard.project.config import Config, read_config
 from contract_guard.project.encoding import Decode, decode
 from contract_guard.project.merging import State
-from contract_guard.project.packages import Progress, ReleasedPackage, fetch
+from contract_guard.project.packages import fetch_release
 from contract_guard.project.snapshot import load
 
 # Where sources lie below the top of a source distribution, most often first.
 _SOURCE_PREFIXES = ("", "src/", "python/", "lib/")
-
-
-def fetch_release(
-    spec: str, cache_dir: Path | None, progress: Progress | None = None
-) -> ReleasedPackage:
-    """The release with its source distribution, in the cache.
-
-    Raises UserError where it cannot be had.
-    """
-    if cache_dir is None and not Path(spec).is_dir():
-        raise UserError(f"{spec}: a release is unpacked into the cache; name one with --cache-dir")
-    return fetch(spec, cache_dir or Path(), progress)
 
 
 def load_release(

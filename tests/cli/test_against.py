@@ -299,14 +299,60 @@ def test_a_wheel_for_another_platform(run, project: Path, tmp_path: Path) -> Non
     assert broken(done) == BOTH_GONE
 
 
-def test_a_yanked_release(run, project: Path, tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("attribute", "says"),
+    [
+        ('data-yanked="breaks on Sundays"', "warning: host==2.0 was yanked: breaks on Sundays"),
+        ('data-yanked=""', "warning: host==2.0 was yanked"),
+    ],
+)
+def test_a_yanked_release_is_read_with_a_warning(
+    run, project: Path, tmp_path: Path, monkeypatch, attribute: str, says: str
+) -> None:
     path = wheel(tmp_path, "2.0", NEW)
-    (tmp_path / "page.html").write_text(
-        f'<a href="{path.as_uri()}" data-yanked="broken">{path.name}</a>'
+    page = tmp_path / "page.html"
+    page.write_text(f'<a href="{path.as_uri()}" {attribute}>{path.name}</a>')
+    monkeypatch.setenv("PIP_FIND_LINKS", page.as_uri())
+    first = run("check", "--against", "host==2.0", "--format", "json")
+    from_cache = run("check", "--against", "host==2.0", "--format", "json")
+    for done in (first, from_cache):
+        assert (broken(done), done.err) == (BOTH_GONE, f"contract-guard: {says}\n")
+
+
+def test_a_baseline_of_what_a_release_breaks(run, project: Path, tmp_path: Path) -> None:
+    wheel(tmp_path / "links", "2.0", NEW)
+    against = ("--against", "host==2.0")
+    created = run("baseline", "create", *against)
+    assert (created.code, "2 findings accepted" in created.out) == (0, True)
+    assert run("check", *against, "--baseline", "contracts.baseline").code == 0
+    assert run("baseline", "check", *against).code == 0
+    assert run("baseline", "update", *against).out == (
+        "contracts.baseline: 2 findings accepted: as before.\n"
     )
-    monkeypatch.setenv("PIP_FIND_LINKS", (tmp_path / "page.html").as_uri())
-    done = run("check", "--against", "host==2.0", "--format", "json")
-    assert broken(done) == BOTH_GONE
+    assert run("baseline", "check").code == 1, "without the release nothing answers to them"
+
+
+def test_two_releases_are_fetched_before_they_are_compared(
+    run, project: Path, tmp_path: Path, monkeypatch
+) -> None:
+    """With their warnings; and what is kept of them needs no network."""
+    old, new = wheel(tmp_path, "1.0", OLD), wheel(tmp_path, "2.0", NEW)
+    page = tmp_path / "page.html"
+    page.write_text(
+        f'<a href="{old.as_uri()}">{old.name}</a>'
+        f'<a href="{new.as_uri()}" data-yanked="bad">{new.name}</a>'
+    )
+    monkeypatch.setenv("PIP_FIND_LINKS", page.as_uri())
+    given = ("diff", "host==1.0", "host==2.0", "--consumers", ".", "--format", "json")
+    first = run(*given)
+    assert sorted(change["symbol"] for change in json.loads(first.out)["changes"]) == [
+        "host.ops:Gate.run",
+        "host.ops:gone",
+    ]
+    assert first.err == "contract-guard: warning: host==2.0 was yanked: bad\n"
+    page.unlink()
+    again = run(*given)
+    assert json.loads(again.out)["changes"] == json.loads(first.out)["changes"]
 
 
 def test_compiled_and_generated_modules_are_unknown(run, project: Path, tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 import hashlib
 import io
 import os
+import subprocess
+import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -67,6 +70,75 @@ def test_wheel_for_what_is_installed_and_sdist_for_its_tests(tmp_path: Path, lin
     assert not marker.exists(), "the build backend of a source distribution ran"
 
 
+def test_the_sdist_is_had_only_where_it_is_wanted(tmp_path: Path, links: Path) -> None:
+    built = wheel(links, "host", "1.0")
+    sdist(links, "host", "1.0", tmp_path / "marker")
+    seen: list[str] = []
+
+    def progress(name: str, completed: int, total: int | None) -> None:
+        seen.append(name)
+
+    without = fetch("host==1.0", tmp_path / "cache", progress, with_sdist=False)
+    assert (without.wheel is not None, without.sdist) == (True, None)
+    assert set(seen) <= {built.name}
+    seen.clear()
+    whole = fetch("host==1.0", tmp_path / "cache", progress)
+    assert whole.wheel == without.wheel
+    assert whole.sdist is not None
+    assert built.name not in seen, "the wheel came a second time"
+    built.unlink()
+    assert fetch("host==1.0", tmp_path / "cache", with_sdist=False) == whole
+
+
+def test_without_a_wheel_the_sdist_is_had_all_the_same(tmp_path: Path, links: Path) -> None:
+    sdist(links, "host", "1.0", tmp_path / "marker")
+    found = fetch("host==1.0", tmp_path / "cache", with_sdist=False)
+    assert (found.wheel, found.sdist is not None) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "said", ["", "{", "[]", '{"wheel": 3}', '{"wheel": null}', '{"wheel": "gone", "sdist": null}']
+)
+def test_a_record_that_another_version_wrote_or_a_crash_cut_off(
+    tmp_path: Path, links: Path, said: str
+) -> None:
+    wheel(links, "host", "1.0")
+    first = fetch("host==1.0", tmp_path / "cache")
+    (tmp_path / "cache/packages/host==1.0.json").write_text(said)
+    assert fetch("host==1.0", tmp_path / "cache") == first
+
+
+def test_processes_that_fetch_at_once(tmp_path: Path, links: Path) -> None:
+    wheel(links, "host", "1.0")
+    sdist(links, "host", "1.0", tmp_path / "marker")
+    script = (
+        "import sys; from pathlib import Path; from contract_guard.project.packages import fetch;"
+        "found = fetch('host==1.0', Path(sys.argv[1]));"
+        "print(found.wheel.name, found.sdist.name)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "cache")]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    answers = {process.communicate()[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    names = answers.pop().split()
+    assert not answers
+    assert cached(tmp_path / "cache") == sorted([*names, "host==1.0.json"])
+
+
+def test_a_run_that_was_killed_leaves_nothing_for_good(tmp_path: Path, links: Path) -> None:
+    wheel(links, "host", "1.0")
+    packages = tmp_path / "cache/packages"
+    for name, days in ((".download-old", 2), (".unpacking-old", 2), (".download-new", 0)):
+        (packages / name / "files").mkdir(parents=True)
+        stamp = time.time() - days * 86_400
+        os.utime(packages / name, (stamp, stamp))
+    found = fetch("host==1.0", tmp_path / "cache")
+    assert found.wheel is not None
+    assert cached(tmp_path / "cache") == sorted(
+        [".download-new", found.wheel.name, "host==1.0.json"]
+    ), "one that is new may be another run's"
+
+
 def test_a_release_in_the_cache_needs_no_index(tmp_path: Path, links: Path) -> None:
     path = wheel(links, "host", "1.0")
     first = fetch("host==1.0", tmp_path / "cache")
@@ -112,7 +184,9 @@ def test_a_yanked_release_is_taken_when_asked_for_by_version(
     page = tmp_path / "page.html"
     page.write_text(f'<a href="{path.as_uri()}" data-yanked="broken">{path.name}</a>')
     monkeypatch.setenv("PIP_FIND_LINKS", page.as_uri())
-    assert fetch("host==1.0", tmp_path / "cache").wheel is not None
+    found = fetch("host==1.0", tmp_path / "cache")
+    assert (found.wheel is not None, found.yanked) == (True, "broken")
+    assert fetch("host==1.0", tmp_path / "cache") == found
 
 
 @pytest.mark.parametrize("right", [True, False])
