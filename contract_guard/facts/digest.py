@@ -31,7 +31,9 @@ def constant_token(value: object) -> str:
     return repr(value)
 
 
-def digest(tokens: Sequence[str]) -> int:
-    """A non-zero hash of 63 bits."""
+def digest(tokens: Sequence[str], name: str) -> int:
+    """A non-zero hash of 63 bits, the same for what calls itself by another name."""
+    if name in tokens:
+        tokens = [":self" if token == name else token for token in tokens]
     text = "\0".join(tokens).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 1 or 1

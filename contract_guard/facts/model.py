@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 13
+SCHEMA = 14
 
 
 class Span(NamedTuple):
@@ -110,7 +110,8 @@ class Binding(_Fact, frozen=True):
     `facts.fold` can evaluate (literals, names, attributes, arithmetic, subscripts, containers,
     `range`, ...), else None; unpacking gives `(text)[i]`. `decorators` are dotted names, or ""
     where a decorator is not a (called) dotted name. `body` is a hash of a function's or class's
-    body without docstring, comments and layout, 0 for other kinds: equal body = same code.
+    body without docstring, comments, layout and its own name, 0 for other kinds: equal body =
+    same code.
     """
 
     name: str
@@ -144,6 +145,8 @@ class ClassFacts(_Fact, frozen=True):
     `setattr`, `vars()`/`locals()` writes, a call at module level that is given the class, a loop
     over classes. (`__getattr__` serves instances alone.)
     `unread_decorators` are those of which the file does not tell whether they keep the members.
+    `made_by` are the dotted names of what is called for values in the body; `writes_owner` is true
+    where its `__set_name__` writes to the class that holds an instance of it.
     `fields` are the annotations in the body from which Python writes a constructor (data classes,
     named tuples), None where it writes none, or they cannot be told.
     """
@@ -159,6 +162,8 @@ class ClassFacts(_Fact, frozen=True):
     self_attributes: tuple[str, ...]
     dynamic: bool
     unread_decorators: tuple[str, ...] = ()
+    made_by: tuple[str, ...] = ()
+    writes_owner: bool = False
     fields: tuple[Field, ...] | None = None
 
 

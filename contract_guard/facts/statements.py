@@ -378,17 +378,17 @@ class StatementReader(ExpressionReader):
         self.scope = scope
         self.block(without_docstring(node.body))
         self.scope, self.guard = outer, outer_guard
-        body = self._digest(start, outer)
+        body = self._digest(start, outer, node.name)
         self.bind(node.name, "function", node, node, digest=body)
 
-    def _digest(self, start: int, outer: ScopeRecord) -> int:
+    def _digest(self, start: int, outer: ScopeRecord, name: str) -> int:
         """The hash of the body whose tokens begin at `start`, if it is bound in a module or class.
 
         Behind a definition of the module no earlier token is needed any more.
         """
         if outer.kind not in ("module", "class"):
             return 0
-        body = digest(self.tokens[start:])
+        body = digest(self.tokens[start:], name)
         if outer.kind == "module":
             self.tokens.clear()
         return body
@@ -410,7 +410,7 @@ class StatementReader(ExpressionReader):
         self.scope = scope
         self.block(without_docstring(node.body))
         self.scope = outer
-        body = self._digest(start, outer)
+        body = self._digest(start, outer, node.name)
         self.bind(node.name, "class", node, node, digest=body)
 
 

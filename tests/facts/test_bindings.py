@@ -1,5 +1,6 @@
 """What modules and classes bind."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -218,6 +219,15 @@ BODIES = [
 def test_different_bodies_have_different_hashes(facts_of: FactsOf) -> None:
     hashes = {body: facts_of(f"async def f(x):\n    {body}\n").bindings[0].body for body in BODIES}
     assert len(set(hashes.values())) == len(BODIES)
+
+
+@pytest.mark.parametrize("body", ["return f(x) + o.f", "class A:\n        f = f", "del f"])
+def test_the_body_hash_ignores_the_own_name(facts_of: FactsOf, body: str) -> None:
+    (one,) = facts_of(f"def f(x):\n    {body}\n").bindings
+    renamed = re.sub(r"\bf\b", "g", body)
+    (other,) = facts_of(f"def g(x):\n    {renamed}\n").bindings
+    (text,) = facts_of(f"def g(x):\n    {body}\n").bindings
+    assert one.body == other.body != text.body
 
 
 def test_a_body_hash_is_the_same_on_every_python(facts_of: FactsOf) -> None:
