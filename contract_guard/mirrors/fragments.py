@@ -8,6 +8,8 @@ They nominate pairs; the pairs are then compared as graphs.
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.normal_form import FLIPPED, TRANSPARENT, canonical
@@ -18,6 +20,8 @@ from contract_guard.mirrors.operations import (
     canonical_method,
 )
 from contract_guard.mirrors.scopes import dotted_name
+
+_Add = Callable[[str], None]
 
 _MAX_TEXT = 60
 _PIECE = re.compile(r"[A-Za-z0-9]{2}")
@@ -35,27 +39,24 @@ def file_fragments(tree: ast.Module) -> FileFragments:
 _DTYPE = re.compile(r"(u?int|b?float)\d")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+\Z")
 _CHECKS = frozenset({"raises", "warns"})
-_OPERATIONS = frozenset(
-    {
-        ast.BinOp,
-        ast.Compare,
-        ast.Subscript,
-        ast.BoolOp,
-        ast.AugAssign,
-        ast.UnaryOp,
-        ast.JoinedStr,
-        ast.IfExp,
-        ast.If,
-    }
-)
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_IMPORTS = frozenset({ast.Import, ast.ImportFrom})
 # Nothing in them counts; None stands for what a node does not have.
 _LEAVES = frozenset({ast.Name, ast.Global, ast.Nonlocal, ast.Pass, ast.MatchSingleton, type(None)})
 # Fields of nodes that hold no other nodes, or none that counts.
 _PLAIN = frozenset(
     {
         *("ctx", "op", "ops", "id", "attr", "name", "names", "arg", "kind", "value_kind", "rest"),
-        *("type_comment", "conversion", "simple", "is_async", "lineno", "kwd_attrs", "level"),
+        *(
+            "type_comment",
+            "conversion",
+            "simple",
+            "is_async",
+            "lineno",
+            "kwd_attrs",
+            "level",
+            "str",
+        ),
     }
 )
 _BINARY = {kind: canonical(name) for kind, name in BINARY.items()}
@@ -71,7 +72,7 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
         return parts
 
 
-_PARTS = _Parts()
+PARTS = _Parts()
 
 
 class _Walk:
@@ -79,7 +80,6 @@ class _Walk:
         self.functions: list[FunctionFragments] = []
         self.imports: set[tuple[str, str]] = set()
         self.strings: set[str] = set()
-        self._names: dict[str, str] = {}
 
     def module(self, tree: ast.Module) -> None:
         pending: list[tuple[str, ast.AST]] = [("", tree)]
@@ -92,33 +92,41 @@ class _Walk:
         found: set[str] = set()
         calls: set[str] = set()
         function = root if isinstance(root, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-        stack: list[ast.AST] = list(function.body if function else ast.iter_child_nodes(root))
+        stack: list[Any] = list(function.body if function else ast.iter_child_nodes(root))
         asserts = False
+        # The most frequent kinds of nodes first: every node of a project comes by here.
         while stack:
             node = stack.pop()
             kind = node.__class__
             if kind in _LEAVES:
                 continue
-            if isinstance(node, ast.Constant):
-                self._string(node.value)
+            if kind is ast.Attribute:
+                stack.append(node.value)
+            elif kind is ast.Constant:
+                value = node.value
+                if value.__class__ is str and "." in value and _DOTTED.match(value):
+                    self.strings.add(value)
+            elif kind is ast.Call:
+                if function is not None:
+                    _call(node, found.add, calls)
+                stack.append(node.func)
+                stack += node.args
+                stack += node.keywords
             elif kind in _SCOPES:
-                assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
                 pending.append((f"{prefix}{node.name}.", node))
-                stack.extend(node.decorator_list)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                stack += node.decorator_list
+            elif kind in _IMPORTS:
                 self._import(node)
             else:
                 if function is not None:
-                    if isinstance(node, ast.Call):
-                        self._call(node, found.add, calls)
-                    elif kind is ast.Assert:
+                    if kind is ast.Assert:
                         asserts = True
-                    elif kind in _OPERATIONS:
-                        _operator(node, found.add)
-                for name in _PARTS[kind]:
+                    elif (operation := _OPERATIONS.get(kind)) is not None:
+                        operation(node, found.add)
+                for name in PARTS[kind]:
                     value = getattr(node, name)
                     if value.__class__ is list:
-                        stack.extend(value)
+                        stack += value
                     else:
                         stack.append(value)
         if function is not None:
@@ -134,10 +142,6 @@ class _Walk:
                 )
             )
 
-    def _string(self, value: object) -> None:
-        if isinstance(value, str) and _DOTTED.match(value):
-            self.strings.add(value)
-
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
             self.imports.update((alias.name, "") for alias in node.names)
@@ -145,38 +149,37 @@ class _Walk:
             module = "." * node.level + (node.module or "")
             self.imports.update((module, alias.name) for alias in node.names)
 
-    def _call(self, node: ast.Call, add: Callable[[str], None], calls: set[str]) -> None:
-        function = node.func
-        if isinstance(function, ast.Attribute):
-            name = function.attr
-            operands = [function.value, *node.args]
-        elif isinstance(function, ast.Name):
-            name = function.id
-            operands = node.args
-        else:
-            return
-        calls.add(name)
-        known = self._names.get(name)
-        if known is None:
-            known = self._names[name] = _operation(name)
-        if known in TRANSPARENT:
-            return
-        if known == "format":
-            if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
-                text = function.value.value
-                if isinstance(text, str):
-                    for piece in re.split(r"\{[^{}]*\}", text):
-                        _piece(piece, add)
-            return
-        if known == "reshape" and any(
-            isinstance(a, ast.Attribute) and _DTYPE.match(a.attr) for a in node.args
-        ):
-            known = "bitcast"
-        _edges(known, operands, add)
-        for keyword in node.keywords:
-            text = _leaf(keyword.value) if isinstance(keyword.value, ast.Constant) else ""
-            if text:
-                add(f"{keyword.arg}=>{text}")
+
+def _call(node: ast.Call, add: _Add, calls: set[str]) -> None:
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+        operands = [function.value, *node.args]
+    elif isinstance(function, ast.Name):
+        name = function.id
+        operands = node.args
+    else:
+        return
+    calls.add(name)
+    known = _operation(name)
+    if known in TRANSPARENT:
+        return
+    if known == "format":
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
+            text = function.value.value
+            if isinstance(text, str):
+                for piece in re.split(r"\{[^{}]*\}", text):
+                    _piece(piece, add)
+        return
+    if known == "reshape" and any(
+        isinstance(a, ast.Attribute) and _DTYPE.match(a.attr) for a in node.args
+    ):
+        known = "bitcast"
+    _edges(known, operands, add)
+    for keyword in node.keywords:
+        text = _leaf(keyword.value) if isinstance(keyword.value, ast.Constant) else ""
+        if text:
+            add(f"{keyword.arg}=>{text}")
 
 
 def _is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef, calls: set[str]) -> bool:
@@ -188,6 +191,7 @@ def _is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef, calls: set[str]) ->
     return "program_id" in calls or "thread_idx" in calls or "make_block_ptr" in calls
 
 
+@lru_cache(10_000)
 def _operation(name: str) -> str:
     name = canonical_method(name)
     for dotted in (name, f"builtins.{name}"):
@@ -197,32 +201,7 @@ def _operation(name: str) -> str:
     return FLIPPED.get(name, name)
 
 
-def _operator(node: ast.AST, add: Callable[[str], None]) -> None:
-    if isinstance(node, ast.BinOp):
-        _binary(node, add)
-    elif isinstance(node, ast.Compare):
-        _compare(node, add)
-    elif isinstance(node, ast.Subscript):
-        _edges("getitem", (node.value, node.slice), add)
-    elif isinstance(node, ast.BoolOp):
-        _edges("and" if isinstance(node.op, ast.And) else "or", node.values, add)
-    elif isinstance(node, ast.AugAssign):
-        _edges(_BINARY[type(node.op)], (node.target, node.value), add)
-    elif isinstance(node, ast.UnaryOp):
-        if not isinstance(node.operand, ast.Constant):
-            _edges(_UNARY[type(node.op)], (node.operand,), add)
-    elif isinstance(node, ast.JoinedStr):
-        for value in node.values:
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                _piece(value.value, add)
-    elif isinstance(node, ast.IfExp):
-        _edges("where", (node.body, node.orelse), add)
-        _edges("if", (node.test,), add)
-    elif isinstance(node, ast.If):
-        _edges("if", (node.test,), add)
-
-
-def _binary(node: ast.BinOp, add: Callable[[str], None]) -> None:
+def _binary(node: ast.BinOp, add: _Add) -> None:
     left, right = node.left, node.right
     if isinstance(left, ast.Constant) and isinstance(left.value, str):
         if isinstance(node.op, ast.Mod):
@@ -236,14 +215,59 @@ def _binary(node: ast.BinOp, add: Callable[[str], None]) -> None:
         _edges(_BINARY[type(node.op)], (left, right), add)
 
 
-def _compare(node: ast.Compare, add: Callable[[str], None]) -> None:
+def _compare(node: ast.Compare, add: _Add) -> None:
     left = node.left
     for op, right in zip(node.ops, node.comparators, strict=True):
         _edges(_COMPARE[type(op)], (left, right), add)
         left = right
 
 
-def _edges(name: str, operands: Iterable[ast.expr], add: Callable[[str], None]) -> None:
+def _subscript(node: ast.Subscript, add: _Add) -> None:
+    _edges("getitem", (node.value, node.slice), add)
+
+
+def _boolean(node: ast.BoolOp, add: _Add) -> None:
+    _edges("and" if isinstance(node.op, ast.And) else "or", node.values, add)
+
+
+def _augmented(node: ast.AugAssign, add: _Add) -> None:
+    _edges(_BINARY[type(node.op)], (node.target, node.value), add)
+
+
+def _unary(node: ast.UnaryOp, add: _Add) -> None:
+    if not isinstance(node.operand, ast.Constant):
+        _edges(_UNARY[type(node.op)], (node.operand,), add)
+
+
+def _format(node: ast.JoinedStr, add: _Add) -> None:
+    for value in node.values:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            _piece(value.value, add)
+
+
+def _conditional(node: ast.IfExp, add: _Add) -> None:
+    _edges("where", (node.body, node.orelse), add)
+    _edges("if", (node.test,), add)
+
+
+def _branch(node: ast.If, add: _Add) -> None:
+    _edges("if", (node.test,), add)
+
+
+_OPERATIONS: dict[type[ast.AST], Callable[[Any, _Add], None]] = {
+    ast.BinOp: _binary,
+    ast.Compare: _compare,
+    ast.Subscript: _subscript,
+    ast.BoolOp: _boolean,
+    ast.AugAssign: _augmented,
+    ast.UnaryOp: _unary,
+    ast.JoinedStr: _format,
+    ast.IfExp: _conditional,
+    ast.If: _branch,
+}
+
+
+def _edges(name: str, operands: Iterable[ast.expr], add: _Add) -> None:
     add(name)
     for operand in operands:
         if isinstance(operand, ast.Name):
@@ -275,6 +299,6 @@ def _leaf(node: ast.expr) -> str:
     return sign + repr(value)
 
 
-def _piece(text: str, add: Callable[[str], None]) -> None:
+def _piece(text: str, add: _Add) -> None:
     if len(text) >= 4 and _PIECE.search(text):
         add(f"f:{text[:_MAX_TEXT]}")

@@ -6,9 +6,11 @@ What stands in a comparison is a rule or an expectation, and left out.
 
 import ast
 import re
+from typing import Any
 
 from contract_guard.facts.literals import MIN_INT, is_distinctive_int
 from contract_guard.facts.model import Input
+from contract_guard.mirrors.fragments import PARTS
 from contract_guard.mirrors.operations import words
 from contract_guard.mirrors.scopes import dotted_name
 
@@ -17,54 +19,94 @@ _MOST_TEXT = 120
 _COUNTING = words("arange range randint integers")
 _INCLUSIVE = frozenset({"random.randint", "randint", "st.integers", "strategies.integers"})
 _COMPARING = words("eq ne lt le gt ge isin equal not_equal less greater")
-_LEAVES = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.arguments, ast.alias})
+_LEAVES = frozenset({ast.Constant, ast.arguments, ast.MatchSingleton, type(None)})
 _IMPORTS = frozenset({ast.Import, ast.ImportFrom})
 # Stands in a comparison for what the test knows; inputs are deeper: `is_image([PAD]) == [True]`.
-_KNOWN = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.BinOp, ast.Constant)
+_KNOWN = frozenset(
+    {ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.BinOp, ast.Constant}
+)
 # A number, or the root of a dotted name.
 _NAME = re.compile(r"(?<![\w.])\w+")
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_TELLING = (ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.Set, ast.Call, ast.BinOp)
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_LISTS = (ast.List, ast.Tuple, ast.Set)
+_TELLING = frozenset({*_LISTS, ast.Name, ast.Attribute, ast.Call, ast.BinOp})
+_TARGETS = frozenset({ast.Name, ast.Attribute, ast.List, ast.Tuple})
 
 
 def inputs(tree: ast.Module) -> list[Input]:
     """The inputs of a file, top to bottom. Its own constants are none: only what it imports."""
-    found: list[Input] = []
-    imported: set[str] = set()
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
-    while stack:
-        node, qualname = stack.pop()
-        if isinstance(node, _SCOPES):
-            qualname = f"{qualname}.{node.name}" if qualname else node.name
-        elif isinstance(node, _TELLING):
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                continue
-            if isinstance(node, ast.Name) and not node.id.isupper():
-                continue
-            here = _input(node, qualname)
-            if here is not None:
-                found.append(here)
-                continue
-            if isinstance(node, ast.Call) and _compares(node):
-                stack += [(a, qualname) for a in node.args if not isinstance(a, _KNOWN)]
-                continue
-        elif isinstance(node, ast.Compare):
-            operands = (node.left, *node.comparators)
-            stack += [(each, qualname) for each in operands if not isinstance(each, _KNOWN)]
-            continue
-        for field in node._fields:
-            value = getattr(node, field)
-            if value.__class__ is list:
-                for child in value:
-                    if child.__class__ in _IMPORTS:
-                        imported.update(a.asname or a.name.split(".", 1)[0] for a in child.names)
-                    elif isinstance(child, ast.AST):
-                        stack.append((child, qualname))
-            elif value.__class__ not in _LEAVES and isinstance(value, ast.AST):
-                stack.append((value, qualname))
-    found = [each for each in found if _is_from_outside(each, imported)]
+    walk = _Walk()
+    walk.module(tree)
+    found = [each for each in walk.found if _is_from_outside(each, walk.imported)]
     found.sort(key=lambda each: (each.line, each.column))
     return found
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.found: list[Input] = []
+        self.imported: set[str] = set()
+
+    def module(self, tree: ast.Module) -> None:
+        scopes: list[tuple[ast.AST, str]] = [(tree, "")]
+        while scopes:
+            node, qualname = scopes.pop()
+            self._scope(node, qualname, scopes)
+
+    def _scope(self, root: ast.AST, qualname: str, scopes: list[tuple[ast.AST, str]]) -> None:
+        stack: list[Any] = []
+        _push_parts(root, stack)
+        while stack:
+            node = stack.pop()
+            kind = node.__class__
+            if kind in _LEAVES or (kind is ast.Name and not node.id.isupper()):
+                continue
+            if kind is ast.Attribute and not node.attr.isupper():
+                if node.ctx.__class__ is not ast.Store:
+                    stack.append(node.value)
+            elif kind in _TELLING:
+                if kind in _TARGETS and node.ctx.__class__ is ast.Store:
+                    continue
+                texts = _texts(node)
+                if texts:
+                    self._add(node, texts, qualname)
+                elif kind is not ast.Call:
+                    _push_parts(node, stack)
+                elif _compares(node):
+                    stack += [a for a in node.args if a.__class__ not in _KNOWN]
+                else:
+                    _push_parts(node, stack)
+            elif kind is ast.Compare:
+                operands = (node.left, *node.comparators)
+                stack += [each for each in operands if each.__class__ not in _KNOWN]
+            elif kind in _IMPORTS:
+                self.imported.update(a.asname or a.name.split(".", 1)[0] for a in node.names)
+            elif kind in _SCOPES:
+                scopes.append((node, f"{qualname}.{node.name}" if qualname else node.name))
+            else:
+                _push_parts(node, stack)
+
+    def _add(self, node: ast.expr, texts: tuple[str, ...], qualname: str) -> None:
+        self.found.append(
+            Input(
+                qualname,
+                texts,
+                isinstance(node, _LISTS),
+                node.lineno,
+                node.col_offset + 1,
+                node.end_lineno or node.lineno,
+                (node.end_col_offset or 0) + 1,
+            )
+        )
+
+
+def _push_parts(node: ast.AST, stack: list[Any]) -> None:
+    for name in PARTS[node.__class__]:
+        value = getattr(node, name)
+        if value.__class__ is list:
+            stack += value
+        else:
+            stack.append(value)
 
 
 def _is_from_outside(found: Input, imported: set[str]) -> bool:
@@ -85,33 +127,18 @@ def _compares(call: ast.Call) -> bool:
     return name in _COMPARING or name.startswith("assert")
 
 
-def _input(node: ast.expr, qualname: str) -> Input | None:
-    """The fact of an expression that is an input as a whole, None for others."""
-    is_list = isinstance(node, ast.List | ast.Tuple | ast.Set)
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        if not all(_is_plain(item) for item in node.elts) or not any(map(_is_told, node.elts)):
-            return None
-        texts = tuple(ast.unparse(item)[:_MOST_TEXT] for item in node.elts[:_MOST_ELEMENTS])
-    elif isinstance(node, ast.Call):
+def _texts(node: ast.expr) -> tuple[str, ...]:
+    """The texts of an expression that is an input as a whole, () for others."""
+    if isinstance(node, _LISTS):
+        if not any(map(_is_told, node.elts)) or not all(map(_is_plain, node.elts)):
+            return ()
+        return tuple(ast.unparse(item)[:_MOST_TEXT] for item in node.elts[:_MOST_ELEMENTS])
+    if isinstance(node, ast.Call):
         counted = _counted(node)
-        if counted is None:
-            return None
-        texts = (counted,)
-    elif isinstance(node, ast.BinOp | ast.Name | ast.Attribute) and _names_constant(node):
-        if isinstance(node, ast.BinOp) and not _is_plain(node):
-            return None
-        texts = (ast.unparse(node)[:_MOST_TEXT],)
-    else:
-        return None
-    return Input(
-        qualname,
-        texts,
-        is_list,
-        node.lineno,
-        node.col_offset + 1,
-        node.end_lineno or node.lineno,
-        (node.end_col_offset or 0) + 1,
-    )
+        return () if counted is None else (counted,)
+    if _names_constant(node) and (not isinstance(node, ast.BinOp) or _is_plain(node)):
+        return (ast.unparse(node)[:_MOST_TEXT],)
+    return ()
 
 
 def _counted(call: ast.Call) -> str | None:
@@ -120,8 +147,10 @@ def _counted(call: ast.Call) -> str | None:
     last = function.attr if isinstance(function, ast.Attribute) else ""
     if isinstance(function, ast.Name):
         last = function.id
+    if last not in _COUNTING:
+        return None
     bounding = (*call.args, *(keyword.value for keyword in call.keywords))
-    if last not in _COUNTING or not any(_names_constant(a) or _is_far(a) for a in bounding):
+    if not any(_names_constant(a) or _is_far(a) for a in bounding):
         return None
     dotted = dotted_name(function)
     bounds = {keyword.arg: keyword.value for keyword in call.keywords}
