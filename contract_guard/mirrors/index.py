@@ -2,10 +2,11 @@
 the test can reach."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from heapq import nlargest
+from itertools import chain
 from typing import NamedTuple
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
@@ -62,12 +63,10 @@ class Rarity:
     """How rare a fragment is among production functions, 0 for common ones."""
 
     def __init__(self, functions: Iterable[FunctionFragments]) -> None:
-        self.counts: Counter[str] = Counter()
         self._weights: dict[str, float] = {}
-        self.total = 0
-        for function in functions:
-            self.total += 1
-            self.counts.update(function.fragments)
+        every = [function.fragments for function in functions]
+        self.counts = Counter(chain.from_iterable(every))
+        self.total = len(every)
 
     def __call__(self, fragment: str) -> float:
         """The weight of a fragment: the logarithm of its rarity, a third for trivial operations,
@@ -124,10 +123,14 @@ class Index:
         self.by_name: dict[str, list[int]] = {}
         self._by_path: dict[str, list[int]] = {}
         self.by_class: dict[str, list[int]] = {}
+        self.lasts: list[str] = []  # the name of each entry, and of the class around it, or ""
+        self.owners: list[str] = []
         for number, (path, function) in enumerate(self.entries):
             self._by_path.setdefault(path, []).append(number)
             parts = function.qualname.split(".")
             self.by_name.setdefault(parts[-1], []).append(number)
+            self.lasts.append(parts[-1])
+            self.owners.append(parts[-2] if len(parts) > 1 else "")
             if len(parts) > 1:
                 self.by_class.setdefault(parts[-2], []).append(number)
         self._by_directory: dict[str, list[str]] = {}
@@ -157,25 +160,26 @@ class Index:
         return Rarity(entry.function for entry in self.entries)
 
     @cached_property
-    def _postings(self) -> dict[str, list[int]]:
-        """The entries that have a fragment, for those fragments that a test has and that tell."""
+    def _postings(self) -> dict[str, tuple[float, list[int]]]:
+        """The weight of a fragment and the entries that have it, for those fragments that a test
+        has and that tell."""
         limit = max(3, _POSTED * len(self.entries))
-        counts = self.rarity.counts
-        of_tests = {
-            fragment
-            for path in self.tests & self.files.keys()
-            for function in self.files[path].functions
-            for fragment in function.fragments
-        }
-        postings: dict[str, list[int]] = {
-            fragment: []
-            for fragment in of_tests
-            if 0 < counts.get(fragment, 0) <= limit and self.rarity(fragment)
+        of_tests = set[str]().union(
+            *(
+                function.fragments
+                for path in self.tests & self.files.keys()
+                for function in self.files[path].functions
+            )
+        )
+        postings: dict[str, tuple[float, list[int]]] = {
+            fragment: (weight, [])
+            for fragment, count in self.rarity.counts.items()
+            if count <= limit and fragment in of_tests and (weight := self.rarity(fragment))
         }
         for number, (_, function) in enumerate(self.entries):
             if not function.kernel:
                 for fragment in postings.keys() & function.fragments:
-                    postings[fragment].append(number)
+                    postings[fragment][1].append(number)
         return postings
 
     def prepare(self) -> None:
@@ -187,14 +191,12 @@ class Index:
     ) -> list[Candidate]:
         """The production functions that share most with these fragments, best first; those in
         reach count more."""
-        scores: dict[int, float] = {}
-        postings, known = self._postings, scores.get
-        for fragment in fragments:
-            posted = postings.get(fragment)
-            if posted is not None:
-                weight = self.rarity(fragment)
-                for number in posted:
-                    scores[number] = known(number, 0.0) + weight
+        scores: defaultdict[int, float] = defaultdict(float)
+        postings = self._postings
+        for fragment in postings.keys() & fragments:
+            weight, posted = postings[fragment]
+            for number in posted:
+                scores[number] += weight
         ranked = [
             (scores[number] * (_FAR + reach[number]), -number)
             for number in scores.keys() & reach.keys()

@@ -5,6 +5,7 @@ itself: the others are then known by their names alone.
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Iterable
 from functools import cached_property
@@ -33,23 +34,6 @@ class OpenedFile:
     def outer(self) -> dict[tuple[int, str], tuple[FunctionNode, ast.ClassDef | None]]:
         return {(node.lineno, name): (node, owner) for name, node, owner in functions_of(self.tree)}
 
-    @cached_property
-    def builders(self) -> dict[str, set[tuple[int, str]]]:
-        """The functions, by line and name, that set a field (`self.x = ...`), or give it to a call
-        of which they do not use the result (`update(self.x)`), by its name."""
-        found: dict[str, set[tuple[int, str]]] = {}
-        for key, function in self.every.items():
-            for node in ast.walk(function):
-                changed: list[ast.expr] = []
-                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                    changed = [node]
-                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                    changed = node.value.args
-                for target in changed:
-                    if isinstance(target, ast.Attribute):
-                        found.setdefault(target.attr, set()).add(key)
-        return found
-
 
 class FunctionWise:
     """A file whose functions are parsed one by one, as they are asked for.
@@ -58,8 +42,10 @@ class FunctionWise:
     """
 
     def __init__(self, text: str, functions: Iterable[FunctionFragments]) -> None:
+        self._text = text
         self._lines = text.split("\n")
         self._functions = functions
+        self._built: dict[tuple[int, str], frozenset[str]] = {}
 
     @cached_property
     def module(self) -> Module:
@@ -86,6 +72,35 @@ class FunctionWise:
         node = statement.body[0] if isinstance(statement, ast.If) else statement
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         return node
+
+    def builders(self, field: str) -> list[FunctionFragments]:
+        """The functions that set a field of this name (`self.x = ...`), or give it to a call of
+        which they do not use the result (`update(self.x)`)."""
+        places = [
+            match.start() for match in re.finditer(rf"\.[\s\\]*{re.escape(field)}\b", self._text)
+        ]
+        lines = {self._text.count("\n", 0, place) + 1 for place in places}
+        return [
+            function
+            for function in self._functions
+            if any(function.start <= line <= function.end for line in lines)
+            and field in self._fields(function)
+        ]
+
+    def _fields(self, function: FunctionFragments) -> frozenset[str]:
+        key = (function.start, function.qualname)
+        known = self._built.get(key)
+        if known is None:
+            found: set[str] = set()
+            for node in ast.walk(self.function(function)):
+                changed: list[ast.expr] = []
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    changed = [node]
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    changed = node.value.args
+                found.update(each.attr for each in changed if isinstance(each, ast.Attribute))
+            known = self._built[key] = frozenset(found)
+        return known
 
 
 def _parse(text: str) -> ast.Module:

@@ -248,13 +248,8 @@ class Search:
         ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
 
         def setting(name: str) -> list[int]:
-            return [
-                number
-                for start, last in self._open(entry.path).builders.get(name, ())
-                for number in self.index.by_name.get(last, ())
-                if self.index.entries[number].path == entry.path
-                and self.index.entries[number].function.start == start
-            ]
+            found = self._function_wise(entry.path).builders(name)
+            return [self.index.number(Entry(entry.path, function)) for function in found]
 
         distances = self._subjects_of(path, test).distances(ways, entry.path, setting)
         if not distances:

@@ -110,10 +110,11 @@ class Subjects:
                 known = known or bool(resolved)
                 if known and name.is_call:
                     break
-        level = list(found)
+        level = sorted(found)
         for step in range(1, _STEPS + 1):
-            level = [n for number in level for n in self._reached(number) if n not in found]
-            found.update(dict.fromkeys(level[:_MOST], step))
+            reached = {n for number in level for n in self._reached(number)}
+            level = sorted(reached - found.keys())[:_MOST]
+            found.update(dict.fromkeys(level, step))
         return found
 
     def _resolved(self, name: str, builders: Callable[[str], Collection[int]]) -> Iterator[int]:
@@ -122,7 +123,7 @@ class Subjects:
         numbers = [n for n in self._index.by_name.get(name, ()) if n in self._near]
         yield from self._of_classes(numbers)
         for number in self._index.by_class.get(name, ()):
-            if self._last(number) in _BUILT:
+            if self._index.lasts[number] in _BUILT:
                 yield number
         if not numbers:
             yield from builders(name)
@@ -130,7 +131,7 @@ class Subjects:
     def _of_classes(self, numbers: list[int]) -> list[int]:
         """Of methods of one name those of the classes that the test names, where it names some
         that have it; all others are of siblings."""
-        own = [n for n in numbers if self._owner(n) in self._classes]
+        own = [n for n in numbers if self._index.owners[n] in self._classes]
         return own or numbers
 
     def _reached(self, number: int) -> Iterator[int]:
@@ -138,19 +139,12 @@ class Subjects:
         yield from self._index.called_by(number)
         for name in function.calls:
             for target in self._index.by_class.get(name, ()):
-                if self._last(target) in _BUILT:
+                if self._index.lasts[target] in _BUILT:
                     yield target
             for target in self._index.by_name.get(name, ()):
-                if self._owner(target) in self._classes:
+                if self._index.owners[target] in self._classes:
                     yield target
         for leaf in {fragment.partition(">")[2] for fragment in function.fragments}:
             for target in self._index.by_name.get(leaf, ()):
                 if self._index.entries[target].path == path:
                     yield target
-
-    def _last(self, number: int) -> str:
-        return self._index.entries[number].function.qualname.rsplit(".", 1)[-1]
-
-    def _owner(self, number: int) -> str:
-        parts = self._index.entries[number].function.qualname.split(".")
-        return parts[-2] if len(parts) > 1 else ""
