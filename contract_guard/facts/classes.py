@@ -71,6 +71,7 @@ _COLLECTING = frozenset({"append", "add", "insert", "setdefault", "update", "ext
 def classes_of(notes: Observations, constants: Constants) -> tuple[ClassFacts, ...]:
     stored = _stored_attributes(notes)
     dynamic = _dynamic_classes(notes) | set(_handed_on(notes))
+    writing = set(_writing_owners(notes))
     return tuple(
         [
             _class_facts(
@@ -79,6 +80,7 @@ def classes_of(notes: Observations, constants: Constants) -> tuple[ClassFacts, .
                 constants,
                 stored.get(record.scope, {}),
                 record.scope in dynamic,
+                record.scope in writing,
             )
             for record in notes.classes
         ]
@@ -91,6 +93,7 @@ def _class_facts(
     constants: Constants,
     stored: dict[str, None],
     dynamic: bool,
+    writes_owner: bool,
 ) -> ClassFacts:
     node = record.node
     metaclass = None
@@ -111,8 +114,16 @@ def _class_facts(
         self_attributes=tuple(dict.fromkeys([*stored, *(slots or ())])),
         dynamic=dynamic or slots is None or any(keyword.arg is None for keyword in node.keywords),
         unread_decorators=tuple([name for name in decorators if not _keeps_members(name)]),
+        made_by=_makers(record, notes),
+        writes_owner=writes_owner,
         fields=fields_of(node, notes.source),
     )
+
+
+def _makers(record: ClassRecord, notes: Observations) -> tuple[str, ...]:
+    values = [item.value for item in notes.bindings[record.scope]]
+    names = [callee(value) for value in values if isinstance(value, ast.Call)]
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _base(node: ast.expr) -> str:
@@ -193,8 +204,41 @@ def _handed_on(notes: Observations) -> Iterator[ScopeRecord]:
                 yield named[node.id]
 
 
+def _writing_owners(notes: Observations) -> Iterator[ScopeRecord]:
+    """Descriptors whose `__set_name__` sets attributes of the class that they are put into, or
+    gives that class away."""
+    for name, calls in notes.calls_by_name.items():
+        if name not in _ASKING and name != "__set_name__":
+            for call, here in calls:
+                for argument in call.args:
+                    if isinstance(argument, ast.Name) and (
+                        owner := _descriptor_given(here.scope, argument.id)
+                    ):
+                        yield owner
+    for chain in notes.chains:
+        if chain.context == "store" and isinstance(chain.root, ast.Name):
+            owner = _descriptor_given(chain.here.scope, chain.root.id)
+            if owner is not None:
+                yield owner
+
+
+def _descriptor_given(scope: ScopeRecord, name: str) -> ScopeRecord | None:
+    """The class in whose `__set_name__` the name is the second parameter."""
+    node = scope.node
+    if not isinstance(node, ast.FunctionDef) or node.name != "__set_name__":
+        return None
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    is_given = len(parameters) > 1 and parameters[1].arg == name
+    outer = scope.parent
+    return outer if is_given and outer is not None and outer.kind == "class" else None
+
+
 def _collects(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTING
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    if call.func.attr == "register":  # an abstract class's own, told from a registry by its name
+        return dotted(call.func.value).rpartition(".")[2][:1].isupper()
+    return call.func.attr in _COLLECTING
 
 
 def method_class(scope: ScopeRecord, name: str) -> ScopeRecord | None:

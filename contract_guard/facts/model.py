@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-SCHEMA = 14
+SCHEMA = 15
 
 
 class Span(NamedTuple):

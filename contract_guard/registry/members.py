@@ -113,10 +113,15 @@ class Members:
                 results.append(result)
             if not results:
                 return Chain(found, depth, owner)
+            lacking = [r.status == "missing" for r in results]
+            if any(lacking):
+                # A function in the place of a class that lacks it does not have it either.
+                pairs = list(zip(found.targets, results, strict=True))
+                results = [r for target, r in pairs if not _is_function_without(target, part)]
             step = either(results)
             if step.reason == "object" and step.status != "exists":
                 return Chain(found, depth, owner)
-            owner = found.targets[0]
+            owner = found.targets[lacking.index(True) if step.status == "missing" else 0]
             if step.status != "exists":
                 return Chain(step, depth, owner)
             found = step._replace(via=(*found.via, *step.via))
@@ -186,6 +191,8 @@ class Members:
         metaclass = "type" if facts.metaclass is None else facts.metaclass
         if not self._is_plain_metaclass(target.module, metaclass, name, frozenset()):
             return "dynamic-class"
+        if any(self._writes_owner(target.module, maker) for maker in facts.made_by):
+            return "dynamic-class"
         # What a plain class only declares, it does not have; a decorator may make it a slot.
         declared = bool(facts.decorators) and any(b.name == name for b in facts.members)
         if declared or name in facts.self_attributes:
@@ -198,6 +205,23 @@ class Members:
         if self._modules.is_configured(f"{target.symbol}.{name}", target.module.tree):
             return "configured"
         return ""
+
+    def _writes_owner(
+        self, module: Module, dotted: str, seen: frozenset[int] = frozenset()
+    ) -> bool:
+        """Whether what makes a value in a class body is a descriptor that writes to the class."""
+        chain = self.resolve(module, dotted) if dotted else None
+        if chain is None or chain.depth != dotted.count(".") + 1:
+            return False
+        return any(
+            facts.writes_owner
+            or any(
+                self._writes_owner(made.module, base, seen | {id(facts)}) for base in facts.bases
+            )
+            for target in chain.found.targets
+            for made, facts in self.classes(target)
+            if id(facts) not in seen
+        )
 
     def _keeps_members(self, module: Module, decorator: str, name: str) -> bool:
         """Whether a class decorator is a function that is known, and that does not set `name`."""
@@ -279,6 +303,18 @@ class Members:
         home, _, name = f"{dotted}{dot}{rest}".rpartition(".")
         is_known = not imp.level and name in _KNOWN_BASES.get(home, ())
         return _attributes_of(home, name) if is_known else None
+
+
+def _is_function_without(target: Target, name: str) -> bool:
+    binding, facts = target.binding, target.module.facts
+    return (
+        binding is not None
+        and binding.kind == "function"
+        and not binding.decorators
+        and facts is not None
+        and name not in facts.stored_attributes
+        and not hasattr(_is_function_without, name)
+    )
 
 
 def _is_keeping(decorator: Target, name: str) -> bool:

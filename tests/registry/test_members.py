@@ -30,9 +30,19 @@ SOURCES = {
     "class Called(metaclass=Calls): ...\nclass Made(metaclass=Makes): ...\n"
     "class Below(Called): ...\nclass Round(Round2): ...\nclass Round2(Round): ...\n"
     "class Turned(metaclass=Round): ...\n"
+    "class Field:\n    def __set_name__(self, owner, name):\n"
+    "        setattr(owner, 'get_' + name, 1)\n"
+    "class Named(Field):\n    def __set_name__(self, owner, name):\n"
+    "        super().__set_name__(owner, name)\n"
+    "class Plain:\n    def __set_name__(self, owner, name):\n        self.name = name\n"
+    "class Holder:\n    a = Field()\nclass Heir(Holder): ...\n"
+    "class Holder2:\n    a = Named()\nclass Holder3:\n    a = Plain()\n"
+    "Mapping.register(Lent)\n"
     "Old = Child\nSelf = Self\nPing = Pong\nPong = Ping\n",
     "lib/marks.py": "def mark(cls):\n    cls.marked = 1\n    return cls\n"
     "def unread(cls):\n    return change(cls)\n",
+    "lib/both.py": "import os\nclass Kept:\n    def run(self): ...\n"
+    "if os.environ.get('DOCS'):\n    def Kept(): ...\n    Kept.marked = 1\n",
     "lib/lend.py": "from lib.kinds import Lent\nLent.borrowed = 1\n",
 }
 
@@ -56,6 +66,14 @@ SOURCES = {
         ("lib.kinds.Unread.gone", "unknown", "dynamic-class"),
         ("lib.kinds.Computed.gone", "missing", "lib.kinds:Computed.gone"),
         ("lib.kinds.Filled.gone", "unknown", "dynamic-class"),
+        ("lib.kinds.Holder.get_a", "unknown", "dynamic-class"),
+        ("lib.kinds.Heir.get_a", "unknown", "dynamic-class"),
+        ("lib.kinds.Holder2.get_a", "unknown", "dynamic-class"),
+        ("lib.kinds.Holder3.get_a", "missing", "lib.kinds:Holder3.get_a"),
+        ("lib.kinds.Lent.gone", "missing", "lib.kinds:Lent.gone"),
+        ("lib.both.Kept.gone", "missing", "lib.both:Kept.gone"),
+        ("lib.both.Kept.marked", "unknown", "assigned-elsewhere"),
+        ("lib.both.Kept.__name__", "exists", None),
         ("lib.kinds.Point.x", "unknown", "instance-attribute"),
         ("lib.kinds.Child.set_later", "unknown", "instance-attribute"),
         ("lib.kinds.Child.__doc__", "exists", None),
