@@ -44,15 +44,6 @@ class Candidate(NamedTuple):
     reach: float
 
 
-class _Surroundings(NamedTuple):
-    """Of one test file: the production files that it imports, patches or is named after, the names
-    that it imports, and the functions of those files and of their packages, with their reach."""
-
-    seeds: set[str]
-    names: set[str]
-    near: dict[int, float]
-
-
 def is_trivial(op: str) -> bool:
     """True for operations that nearly every function has, and for those that only pass values on
     (layout, lookups, calls of other functions): they count a third."""
@@ -139,7 +130,8 @@ class Index:
             directory, _, name = path.rpartition("/")
             self._by_directory.setdefault(directory, []).append(path)
             self._by_file_name.setdefault(name, []).append(path)
-        self._near: dict[str, _Surroundings] = {}
+        self._leads: dict[str, tuple[set[str], set[str]]] = {}
+        self._near: tuple[str, dict[int, float]] | None = None
         self._called: dict[int, list[int]] = {}
         self._modules: dict[str, str] = {}
         for path in files:
@@ -215,8 +207,10 @@ class Index:
     def reach(self, path: str, calls: Iterable[str]) -> dict[int, float]:
         """How near each production function is to a test of file `path` that makes `calls`
         (itself and through helpers of its file)."""
-        seeds, names, near = self._surroundings(path)
-        found = dict(near)
+        seeds, names = self.leads(path)
+        if self._near is None or self._near[0] != path:
+            self._near = path, self._functions_near(seeds)
+        found = self._near[1].copy()
         # A function of the test file hides the one of production that has its name.
         called = set(calls) - {f.qualname for f in self.files[path].functions}
         first: set[int] = set()
@@ -244,21 +238,17 @@ class Index:
         """True if a test file imports a function that runs on the device."""
         return any(
             self.entries[number].function.kernel
-            for name in self._surroundings(path).names
+            for name in self.leads(path)[1]
             for number in self.by_name.get(name, ())
         )
 
     def leads(self, path: str) -> tuple[set[str], set[str]]:
-        """Where the imports of a test file lead: production files, and names that are no modules.
-        All that its results owe to the other test files."""
-        seeds, names, _ = self._surroundings(path)
-        return seeds, names
-
-    def _surroundings(self, path: str) -> "_Surroundings":
-        known = self._near.get(path)
+        """Where the imports of a test file lead: production files, those that it patches or is
+        named after too, and names that are no modules. All that its results owe to the other
+        test files."""
+        known = self._leads.get(path)
         if known is None:
-            seeds, names = self._seeds(path)
-            known = self._near[path] = _Surroundings(seeds, names, self._functions_near(seeds))
+            known = self._leads[path] = self._seeds(path)
         return known
 
     def _seeds(self, path: str) -> tuple[set[str], set[str]]:
@@ -289,6 +279,7 @@ class Index:
         return seeds, names
 
     def _functions_near(self, seeds: set[str]) -> dict[int, float]:
+        """The functions of these files and of their packages, with their reach."""
         packages = {seed.rpartition("/")[0] for seed in seeds} - {""}
         near = {
             number: PACKAGE

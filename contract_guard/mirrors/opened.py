@@ -7,8 +7,10 @@ itself: the others are then known by their names alone.
 import ast
 import re
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import accumulate
 
 from contract_guard.facts.model import FunctionFragments
 from contract_guard.mirrors.scopes import FunctionNode, Module, all_functions, module_of
@@ -44,6 +46,7 @@ class FunctionWise:
     def __init__(self, text: str, functions: Iterable[FunctionFragments]) -> None:
         self._text = text
         self._lines = text.split("\n")
+        self._ends = list(accumulate(len(line) + 1 for line in self._lines))
         self._functions = functions
         self._built: dict[tuple[int, str], frozenset[str]] = {}
 
@@ -79,7 +82,7 @@ class FunctionWise:
         places = [
             match.start() for match in re.finditer(rf"\.[\s\\]*{re.escape(field)}\b", self._text)
         ]
-        lines = {self._text.count("\n", 0, place) + 1 for place in places}
+        lines = [1 + bisect_right(self._ends, place) for place in places]
         return [
             function
             for function in self._functions
