@@ -105,7 +105,8 @@ def _settings(registry: Registry) -> bytes:
 
 
 def _facts(cache: Cache, digests: Mapping[str, bytes]) -> dict[str, ModuleFacts] | None:
-    """The facts of sources of the last run; None where one of them is not known any more."""
+    """The facts of sources of the last run, without fragments; None where one of them is not
+    known any more."""
     data = cache.by_digest([*digests.values()])
     found: dict[str, ModuleFacts] = {}
     for path, digest in digests.items():
