@@ -59,9 +59,11 @@ def find(registry: Registry, read, paths) -> list:
 def mended(
     old: State, new: State, paths: set[str], *, unsafe: bool
 ) -> tuple[Mended, int, Registry]:
-    """The fixes of what the step from `old` to `new` breaks in `paths`, and how many that are."""
+    """The fixes of what the step from `old` to `new` breaks in `paths`, and in what they import
+    from, and how many that are."""
     before = build(old.tree)
     after = build_after(before, new.tree)
+    paths = paths | {path for path in new.tree.files if not after.layout.is_test(path)}
     broken = find(after, new.read, paths)
     known = find(before, old.read, paths & old.tree.files.keys()) if broken else []
     broken = fresh(Side(after, broken), Side(before, known))
@@ -150,8 +152,8 @@ def scored(
     result, number, registry = mended(old, new, set(theirs), unsafe=arguments.unsafe)
     if not number:
         return
-    stay = Counter(f.path for f, _ in (*result.refused, *result.unsafe))
-    done = Counter(f.path for f, _ in result.fixed)
+    stay = Counter(f.path for f, _ in (*result.refused, *result.unsafe) if f.path in theirs)
+    done = Counter(f.path for f, _ in result.fixed if f.path in theirs)
     for path in sorted(stay.keys() | done.keys()):
         person = theirs[path]
         if person is None:
