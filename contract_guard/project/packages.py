@@ -109,7 +109,6 @@ def _from_index(
     known = _recorded(record, spec)
     if known is not None and (known.is_whole or not with_sdist):
         return known.release
-    _tidy(record.parent)
     finder = _finder()
     candidates = _candidates(finder, spec, name)
     wheel = next((package for package in candidates if package.link.is_wheel), None)
@@ -267,6 +266,7 @@ def _download(
 def _unpacked(archive: Path, digest: str, cache_dir: Path) -> Path:
     place = _packages(cache_dir) / digest
     if not place.is_dir():
+        _tidy(place.parent)
         unpack(archive, place)
     return place
 

@@ -28,7 +28,7 @@ from contract_guard.project.discovery import (
     is_text,
     list_for,
 )
-from contract_guard.project.encoding import decode
+from contract_guard.project.encoding import decode, decode_result
 from contract_guard.project.git_objects import Blob, GitTree, Repository
 from contract_guard.project.ignore import exclude_spec
 from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
@@ -207,9 +207,9 @@ class Revisions:
         key = hashlib.sha256(
             msgspec.msgpack.encode(("hints", code, oids, [file.path for file in sources], paths))
         ).digest()
-        kept = cache.result(key)
+        kept = decode_result(cache.result(key), frozenset[str])
         if kept is not None:
-            return msgspec.msgpack.decode(kept, type=frozenset[str])
+            return kept
         texts = (text for _, text in self.repository.read(oids))
         hints = build_hints(
             ((file.path, text) for file, text in zip(sources, texts, strict=False)), paths

@@ -16,7 +16,7 @@ from contract_guard.project.build_hints import hint_sources, read_build_hints
 from contract_guard.project.cache import Cache, code_stamp, is_settled
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import Found, FoundFile, discover
-from contract_guard.project.encoding import Decode
+from contract_guard.project.encoding import Decode, decode_result
 from contract_guard.project.gather import gather, read_file
 from contract_guard.project.places import checked_root, is_below, select_paths
 from contract_guard.project.pool import default_jobs
@@ -142,9 +142,9 @@ def _hints(root: Path, found: Found, cache: Cache) -> frozenset[str]:
     key = hashlib.sha256(
         msgspec.msgpack.encode(("hints", code, str(root), sources, paths))
     ).digest()
-    kept = cache.result(key)
+    kept = decode_result(cache.result(key), frozenset[str])
     if kept is not None:
-        return msgspec.msgpack.decode(kept, type=frozenset[str])
+        return kept
     now = time.time_ns()
     hints = read_build_hints(root, sources, paths)
     if all(is_settled(file, now) for file in sources):
