@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from contract_guard.cli.errors import UserError
+from contract_guard.project.whole_file import replace_whole
 
 if TYPE_CHECKING:
     from contract_guard.report import Report, Screen
@@ -53,16 +54,12 @@ def write(text: str, path: Path | None) -> None:
     if path is None:
         click.echo(text, nl=False, color=True)
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    content = text.encode("utf-8", "backslashreplace")
     try:
         if _is_device(path):
-            path.write_text(text, "utf-8", "backslashreplace")
-            return
-        try:
-            temporary.write_text(text, "utf-8", "backslashreplace")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+            path.write_bytes(content)
+        else:
+            replace_whole(path, content)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
 

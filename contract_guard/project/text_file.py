@@ -1,10 +1,10 @@
 """Text files that this tool keeps in a project: read as a whole, replaced as a whole."""
 
-import os
 import stat
 from pathlib import Path
 
 from contract_guard.errors import UserError
+from contract_guard.project.whole_file import replace_whole
 
 LARGEST = 64 << 20
 _NO_FILE = "it is no regular file"
@@ -31,17 +31,13 @@ def replace_text(path: Path, name: str, text: str) -> bool:
 
     Raises UserError where it cannot be written; the old one then stays as it was.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    content = text.encode("utf-8", "backslashreplace")
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{name}: cannot be written: {_NO_FILE}")
-        if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+        if path.is_file() and path.read_bytes() == content:
             return False
-        try:
-            temporary.write_text(text, "utf-8", "backslashreplace", newline="\n")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        replace_whole(path, content)
     except OSError as error:
         raise UserError(f"{name}: cannot be written: {error.strerror}") from None
     return True

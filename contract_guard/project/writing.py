@@ -1,10 +1,10 @@
-"""Files replaced whole: the new bytes or the old ones, never a part, never another file."""
+"""Files of a project that a fix changes: replaced whole, never another one."""
 
 import os
 import stat
-import tempfile
-from contextlib import suppress
 from pathlib import Path
+
+from contract_guard.project.whole_file import replace_whole
 
 
 class Refused(Exception):
@@ -29,26 +29,13 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes) -> None:
         raise Refused("it is a link" if stat.S_ISLNK(status.st_mode) else "it is no plain file")
     if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
         raise Refused("it is read-only")
-    try:
-        _replace(target, status, before, after)
-    except OSError as error:
-        raise Refused(f"it cannot be written ({error.strerror})") from None
 
-
-def _replace(target: Path, status: os.stat_result, before: bytes, after: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(stat.S_IMODE(status.st_mode))
-        with suppress(PermissionError):
-            os.chown(temporary, status.st_uid, status.st_gid)
-        # As late as can be: whoever writes between this and the next line is overwritten.
+    def check() -> None:
+        # As late as can be: whoever writes between this and the rename is overwritten.
         if target.read_bytes() != before:
             raise Refused("it changed since it was read; run again")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    try:
+        replace_whole(target, after, like=status, check=check)
+    except OSError as error:
+        raise Refused(f"it cannot be written ({error.strerror})") from None
