@@ -84,10 +84,12 @@ class PredicateCopy:
 
 @dataclass(frozen=True, slots=True)
 class FileCopies:
-    """`copies` has at most one for each test."""
+    """`copies` has at most one for each test. `cut` are the tests (qualified names) that were too
+    large to be looked at as a whole."""
 
     copies: tuple[Copy, ...] = ()
     predicates: tuple[PredicateCopy, ...] = ()
+    cut: tuple[str, ...] = ()
 
 
 CopiesOf = Callable[
@@ -103,6 +105,7 @@ def copies_in(search: Search, path: str) -> FileCopies:
     return FileCopies(
         tuple(copy for each in found for copy in each.copies),
         tuple(predicate for each in found for predicate in each.predicates),
+        tuple(qualname for each in found for qualname in each.cut),
     )
 
 
@@ -126,7 +129,8 @@ def copies_of_test(
         named = [c for c in search.subjects(path, test) if c.entry not in known]
         best = _best([*search.resemblances(path, test, [*candidates, *named])])
     predicates = _predicates(search, path, test, is_wanted)
-    return FileCopies((best,) if best is not None else (), tuple(predicates))
+    cut = (test.qualname,) if search.is_cut(path, test) else ()
+    return FileCopies((best,) if best is not None else (), tuple(predicates), cut)
 
 
 def _is_near(resemblance: Resemblance) -> bool:

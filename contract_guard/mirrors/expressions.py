@@ -27,6 +27,7 @@ from contract_guard.mirrors.scopes import (
     dotted_name,
 )
 
+_NESTED = 200  # expressions inside one another, those of functions that are called included
 _BUILTINS = frozenset(dir(builtins))
 _TENSOR_ATTRIBUTES = frozenset(
     {"shape", "dtype", "device", "ndim", "grad", "T", "mT", "real", "imag", "values", "indices"}
@@ -49,6 +50,7 @@ class Expressions:
         self.production = production
         self.root = Frame(parent=module.frame)  # of the test; holds what is stored on `self`
         self._evaluating: set[str] = set()
+        self._depth = 0
 
     @abstractmethod
     def invoke(
@@ -82,10 +84,16 @@ class Expressions:
         if method is None:
             self.graph.refuse(f"{type(node).__name__} at line {node.lineno}")
             return Const(UNRESOLVED, type(node).__name__)
+        # Counted, so that the bound is the same in a worker and in a deep call of the caller's.
+        self._depth += 1
+        if self._depth > _NESTED:
+            raise TooLarge
         try:
-            return method(node, frame)
+            value = method(node, frame)
         except RecursionError:
             raise TooLarge from None
+        self._depth -= 1
+        return value
 
     def _constant(self, node: ast.Constant, frame: Frame) -> Evaluated:
         return Const(node.value)

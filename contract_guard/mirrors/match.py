@@ -1,10 +1,10 @@
 """Comparison of a test's expected values with one production function, as graphs."""
 
-import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 
 from contract_guard.mirrors.index import Rarity
 from contract_guard.mirrors.model import Const, Reference
@@ -78,7 +78,7 @@ class Matcher:
         """
         by_operation = production.by_operation()
         pairs: list[_Pair] = []
-        for weighed in list(test.nodes.values())[:_LARGE]:
+        for weighed in islice(test.nodes.values(), _LARGE):
             if weighed.node.number is not None:
                 continue
             for other in by_operation.get(weighed.node.op, ()):
@@ -87,8 +87,7 @@ class Matcher:
                     pairs.append((value, weighed, other))
         best = _summary([], 0.0)
         best_pairs: list[_Pair] = []
-        distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
-        wanted = [nodes for nodes in distinct if nodes][:_MOST]
+        wanted = _distinct(test, expectations)[:_MOST]
         for near in _windows(pairs):
             chosen = _chosen(near)
             covered = [
@@ -105,6 +104,10 @@ class Matcher:
         found = parting(((a, b) for _, a, b in best_pairs), test, production)
         linked = _linked(best_pairs, test, production)
         return replace(best, parting=found, linked=linked)
+
+    def leaves_out(self, test: Graphs, expectations: Sequence[frozenset[int]]) -> bool:
+        """True for a test that is too large to be compared as a whole."""
+        return len(test.nodes) > _LARGE or len(_distinct(test, expectations)) > _MOST
 
     def _local(self, a: Weighed, b: Weighed, test: Graphs, production: Graphs) -> float:
         """The evidence of one pair of nodes: the rarity of what they share, scaled by how many of
@@ -128,6 +131,12 @@ class Matcher:
 # A number that is no everyday one: sharing it is as good as sharing an operation.
 _NUMBER = re.compile(r"-?(\d{3,}|\d+\.\d+|\d+e-?\d+)")
 _Pair = tuple[float, Weighed, Weighed]
+
+
+def _distinct(test: Graphs, expectations: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+    """The nodes of each expected value that are compared, without those that are empty."""
+    distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
+    return [nodes for nodes in distinct if nodes]
 
 
 def _windows(pairs: list[_Pair]) -> list[list[_Pair]]:
@@ -257,7 +266,7 @@ def _linked(pairs: list[_Pair], test: Graphs, production: Graphs) -> int:
         op = weighed.node.op
         if op in COMPUTING:
             inside = [child for child in weighed.children if child in partner]
-            for one, other in itertools.pairwise(inside):
+            for one, other in pairwise(inside):
                 joined = above.get((op, partner[one]), set())
                 if joined & above.get((op, partner[other]), set()):
                     group[root(one)] = root(other)

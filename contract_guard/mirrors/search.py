@@ -108,6 +108,7 @@ class Search:
         self._function_wise = lru_cache(_OPEN)(function_wise)
         self._last_subjects: tuple[tuple[str, int, str], Subjects] | None = None
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
+        self._last_cut: tuple[str, int, str] | None = None
         self._production: dict[tuple[str, int, str], Graphs] = {}
 
     @cached_property
@@ -347,6 +348,10 @@ class Search:
             self._last = (key, self._graph(path, test))
         return self._last[1]
 
+    def is_cut(self, path: str, test: FunctionFragments) -> bool:
+        """True if this test, which was looked at last, was too large to be looked at as a whole."""
+        return self._last_cut == (path, test.start, test.qualname)
+
     def _graph_alone(self, path: str, test: FunctionFragments) -> TestGraph | None:
         """The graph of a test that does not call production, None for one that does."""
         try:
@@ -365,6 +370,8 @@ class Search:
             return None
         traced = run(opened.module, *found, self.packages, alone=alone)
         graph = traced.graph
+        if traced.truncated:
+            self._last_cut = (path, test.start, test.qualname)
         calls_production = bool(graph.produced)
         form = normal_form(graph.ops, graph.aliases)
         computed = [e for e in traced.expectations if not is_literal(e, traced)]
@@ -379,6 +386,8 @@ class Search:
             return None
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
         graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
+        if self._matcher.leaves_out(graphs, [nodes for _, nodes in groups]):
+            self._last_cut = (path, test.start, test.qualname)
         return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
 
 

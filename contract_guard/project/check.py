@@ -176,7 +176,7 @@ def _check(
         unresolved=count_unknowns(registry) if count_unknown else {},
         cache_hits=snapshot.counts.cache_hits,
         cache_misses=snapshot.counts.cache_misses,
-        warnings=warnings,
+        warnings=(*warnings, *search.notices),
         selected=sum(map(snapshot.is_selected, snapshot.tree.files)),
         against=summaries(others),
     )

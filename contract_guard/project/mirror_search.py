@@ -26,13 +26,15 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class MirrorSearch:
-    """A `CopiesOf` over a snapshot. `warnings` are sentences for the user, known afterwards."""
+    """A `CopiesOf` over a snapshot. `warnings` and `notices` are sentences for the user, known
+    afterwards; the notices say what the same run would say again."""
 
     def __init__(self, snapshot: Snapshot, *, jobs: int | None, cache_dir: Path | None) -> None:
         self._snapshot = snapshot
         self._jobs = jobs or pool.default_jobs()
         self._cache_dir = cache_dir
         self.warnings: list[str] = []
+        self.notices: list[str] = []
 
     def __call__(
         self,
@@ -62,6 +64,7 @@ class MirrorSearch:
             )
             if cache.warning is not None:
                 self.warnings.append(cache.warning)
+        self.notices += _cut(paths, found)
         return ((path, found[path]) for path in paths if path in found)
 
     def _search(self, worker: "_Worker", paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -109,6 +112,18 @@ class _Worker:
         text = decode(read_unchanged(root, stamps, path))
         assert isinstance(text, str)  # its facts were read from the same bytes
         return text
+
+
+def _cut(paths: Sequence[str], found: Mapping[str, FileCopies]) -> list[str]:
+    """The tests that were too large to be searched whole, in one sentence."""
+    tests = [(path, each) for path in paths if path in found for each in found[path].cut]
+    if not tests:
+        return []
+    path, qualname = tests[0]
+    first = f"{path}::{qualname.replace('.', '::')}"
+    if len(tests) == 1:
+        return [f"mirrors: 1 test was too large to be searched whole: {first}"]
+    return [f"mirrors: {len(tests)} tests were too large to be searched whole, first {first}"]
 
 
 def _lost(why: Unreadable) -> bytes:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from contract_guard.mirrors.copies import copies_in
+from contract_guard.mirrors.copies import FileCopies, copies_in
 from contract_guard.mirrors.fragments import file_fragments
 from contract_guard.mirrors.search import Search
 from contract_guard.mirrors.slice import lift
@@ -64,15 +64,48 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("test", HOSTILE.values(), ids=HOSTILE.keys())
-def test_the_work_on_one_test_is_bounded(test: str) -> None:
+def search(test: str) -> FileCopies:
     sources = {"pkg/ops.py": PRODUCTION, "tests/test_ops.py": HEAD + textwrap.dedent(test)}
     trees = {path: ast.parse(source) for path, source in sources.items()}
     files = {path: file_fragments(tree) for path, tree in trees.items()}
-    search = Search(files, frozenset({"tests/test_ops.py"}), sources.__getitem__)
+    found = Search(files, frozenset({"tests/test_ops.py"}), sources.__getitem__)
+    return copies_in(found, "tests/test_ops.py")
+
+
+@pytest.mark.parametrize("test", HOSTILE.values(), ids=HOSTILE.keys())
+def test_the_work_on_one_test_is_bounded(test: str) -> None:
     started = time.process_time()
-    copies_in(search, "tests/test_ops.py")
+    search(test)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "five thousand lines",
+        "three thousand assertions",
+        "loops in loops",
+        "comprehensions in comprehensions",
+    ],
+)
+def test_a_test_that_is_too_large_to_be_searched_whole_is_told(kind: str) -> None:
+    assert search(HOSTILE[kind]).cut == ("test_it",)
+
+
+def test_a_test_of_many_expected_values_is_told() -> None:
+    asserts = "".join(f"    assert scaled(x, {n}) == x * {n} // {n + 3}\n" for n in range(2, 70))
+    assert search(f"def test_it(x):\n{asserts}").cut == ("test_it",)
+    assert search("def test_it(x):\n" + asserts[: 60 * 30]).cut == ()
+
+
+@pytest.mark.parametrize(("terms", "cut"), [(150, ()), (250, ("test_it",))])
+def test_the_bound_on_depth_is_the_same_deep_in_the_stack(terms: int, cut: tuple[str]) -> None:
+    deep = f"def test_it(x):\n    assert scaled(x, 2) == {'x * 3 // 2 + ' * terms}1\n"
+
+    def below(depth: int) -> tuple[str, ...]:
+        return below(depth - 1) if depth else search(deep).cut
+
+    assert below(0) == below(200) == cut
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,19 @@ def test_the_same_in_processes_that_do_not_fork(write: Write, tmp_path: Path) ->
     assert done.stderr == ""
 
 
+def test_tests_that_are_too_large_are_told_once(write: Write, cache_dir: Path) -> None:
+    lines = "".join(f"    rows = rows * {n} + block // {n + 3}\n" for n in range(2, 5000))
+    large = PADDED.replace("    assert", f"{lines}    assert")
+    root = write({**TREE, "tests/test_a.py": large, "tests/test_b.py": large})
+    told = (
+        "mirrors: 2 tests were too large to be searched whole, first tests/test_a.py::test_padded"
+    )
+    first = check(root, Config(), select=["CG3"], cache_dir=cache_dir)
+    assert first.warnings == (told,)
+    again = check(root, Config(), select=["CG3"], cache_dir=cache_dir)
+    assert (again.warnings, again.cache_misses) == ((told,), 0)
+
+
 def test_a_search_that_does_not_end_is_told(
     write: Write, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
