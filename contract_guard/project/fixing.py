@@ -21,7 +21,7 @@ from contract_guard.project.places import checked_root, select_paths
 from contract_guard.project.revisions import Revisions
 from contract_guard.project.rules import load_rules
 from contract_guard.project.snapshot import load
-from contract_guard.project.writing import Refused, replace_file
+from contract_guard.project.writing import Refused, must_be_replaceable, replace_file
 from contract_guard.registry.compare import compare
 from contract_guard.registry.former import build_after
 from contract_guard.registry.index import Registry, build
@@ -102,7 +102,7 @@ def mend_extraction(
         files = mend_one(knowledge, fix, _finder(config, rules, (), ()))
     except CannotFix as reason:
         raise UserError(f"{place}: {reason}") from None
-    return Mended(files=files, titles=[fix.title])
+    return Mended(files=files, titles=[fix.title], together=[frozenset(files)])
 
 
 def mend_diff(
@@ -163,13 +163,31 @@ def told_by_changes(
 
 def write_files(root: Path, mended: Mended) -> list[tuple[str, str]]:
     """Write what `mended` holds below `root`; the files that were left as they are, with why."""
-    refused: list[tuple[str, str]] = []
-    for path, (before, after) in sorted(mended.files.items()):
+    refused: dict[str, str] = {}
+    for path, (before, _) in mended.files.items():
         try:
-            replace_file(root, path, before, after)
+            must_be_replaceable(root, path, before)
         except Refused as reason:
-            refused.append((path, str(reason)))
-    return refused
+            refused[path] = str(reason)
+    while waiting := _waiting(mended.together, refused):
+        refused |= waiting
+    for path, (before, after) in sorted(mended.files.items()):
+        if path not in refused:
+            try:
+                replace_file(root, path, before, after)
+            except Refused as reason:
+                refused[path] = str(reason)
+    return sorted(refused.items())
+
+
+def _waiting(together: Iterable[frozenset[str]], refused: Collection[str]) -> dict[str, str]:
+    """Files that go with one that is refused, and why they are left as they are."""
+    return {
+        path: f"its fix changes {stuck} too"
+        for paths in together
+        if (stuck := min(paths & set(refused), default=None)) is not None
+        for path in paths - set(refused)
+    }
 
 
 def _fixable(findings: Iterable[Finding]) -> list[Finding]:

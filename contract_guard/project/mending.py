@@ -28,7 +28,7 @@ class Mended:
     """`files` holds the bytes before and after of each changed file. `refused` tells why a finding
     stays; `unsafe` are those that only an unsafe fix would mend. `knows_changes` is set where an
     older revision was there to tell what took the place of what. `titles` say what was done for
-    no finding."""
+    no finding. `together` are files that one fix changes: all of them, or none."""
 
     files: dict[str, tuple[bytes, bytes]] = field(default_factory=dict[str, tuple[bytes, bytes]])
     fixed: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
@@ -36,6 +36,7 @@ class Mended:
     unsafe: list[tuple[Finding, Fix]] = field(default_factory=list[tuple[Finding, Fix]])
     knows_changes: bool = False
     titles: list[str] = field(default_factory=list[str])
+    together: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
 
 
 def mend(
@@ -97,6 +98,7 @@ class _Mending:
             self._knowledge = after
             done = {_identity(attempt.finding) for attempt in kept}
             self._mended.fixed += [(attempt.finding, attempt.fix) for attempt in kept]
+            self._mended.together += [frozenset(a.paths) for a in kept if len(a.paths) > 1]
             fresh = self._found(after, contents.keys())
             wanted = {finding.rule for finding in pending}
             pending = [f for f in pending if f.path not in contents and _identity(f) not in done]

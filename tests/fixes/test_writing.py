@@ -116,6 +116,23 @@ def test_each_file_by_itself(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("stuck", ["pkg/a.py", "tests/test_a.py"])
+def test_files_that_one_fix_changes_go_together(tmp_path: Path, stuck: str) -> None:
+    """A test that calls a function which could not be written would be broken."""
+    paths = ["pkg/a.py", "pkg/b.py", "tests/test_a.py", "tests/test_b.py"]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(b"x = 1\n")
+    (tmp_path / stuck).chmod(0o444)
+    mended = Mended(files=dict.fromkeys(paths, (b"x = 1\n", b"x = 2\n")))
+    mended.together = [frozenset(paths[:2]), frozenset(paths[1:3])]
+    refused = write_files(tmp_path, mended)
+    assert dict(refused)[stuck] == "it is read-only"
+    assert dict(refused)["pkg/b.py"] == f"its fix changes {stuck} too"
+    assert [path for path, _ in refused] == paths[:3]
+    assert [(tmp_path / path).read_bytes() for path in paths] == [b"x = 1\n"] * 3 + [b"x = 2\n"]
+
+
 def _replace_many(root: Path, after: bytes, barrier) -> None:
     barrier.wait()
     for _ in range(200):
