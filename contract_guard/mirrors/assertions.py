@@ -1,6 +1,7 @@
 """Which expressions an assertion compares. Syntax only; nothing is evaluated."""
 
 import ast
+import copy
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -139,7 +140,8 @@ def _pair(form: str, line: int, left: ast.expr, right: ast.expr) -> Iterator[Com
 
 
 def _elementwise(node: ast.GeneratorExp | ast.ListComp, form: str) -> Iterator[Comparison]:
-    """`all(x == y for x, y in zip(a, b))` compares a with b."""
+    """`all(x == y for x, y in zip(a, b))` compares a with b, `all(x == y for x in a)` an element
+    of a with y."""
     generator = node.generators[0]
     source = generator.iter
     if (
@@ -150,7 +152,24 @@ def _elementwise(node: ast.GeneratorExp | ast.ListComp, form: str) -> Iterator[C
     ):
         yield Comparison(f"{form} all", node.lineno, source.args[0], source.args[1])
     else:
-        yield from _truth(node.elt, form)
+        element = node.elt
+        if isinstance(generator.target, ast.Name) and dotted_name(source):
+            element = _Element(generator.target.id, source).visit(copy.deepcopy(element))
+        yield from _truth(element, form)
+
+
+class _Element(ast.NodeTransformer):
+    """Puts an element of `source` in place of the name that stands for each."""
+
+    def __init__(self, name: str, source: ast.expr) -> None:
+        self._name = name
+        self._source = source
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id != self._name:
+            return node
+        first = ast.Subscript(self._source, ast.Constant(0), ast.Load())
+        return ast.fix_missing_locations(ast.copy_location(first, node))
 
 
 def _raises(node: ast.Call) -> Iterator[Comparison]:

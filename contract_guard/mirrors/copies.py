@@ -16,6 +16,8 @@ from contract_guard.mirrors.search import Resemblance, Search, TestGraph
 from contract_guard.mirrors.subject import FAR
 from contract_guard.mirrors.verdict import (
     MIRROR,
+    is_firm,
+    is_long,
     is_mirror,
     is_scattered,
     is_shadow,
@@ -144,7 +146,11 @@ def _best(resemblances: Iterable[Resemblance]) -> Copy | None:
     found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
     return max(
         found,
-        key=lambda copy: (not (copy.is_slight or copy.is_twin), copy.probability),
+        key=lambda copy: (
+            not (copy.is_slight or copy.is_twin),
+            copy.match.whole > 0,
+            copy.probability,
+        ),
         default=None,
     )
 
@@ -153,7 +159,7 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     """The verdict on a resemblance, None where it is no copy. `threshold` is the probability from
     which it is one."""
     match, reach = resemblance.match, resemblance.reach
-    if _is_brute_force(resemblance):
+    if match.has_own_way or _is_brute_force(resemblance) or _is_wording(resemblance):
         return None
     shadow = not resemblance.calls_production and reach < NEARBY
     slight = twin = False
@@ -166,11 +172,13 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
         if not (resemblance.is_related and is_shadow(match)):
             return None
     elif is_mirror(match, reach, threshold):
-        slight = is_short(match) or is_scattered(match, reach) or _is_size(resemblance)
+        weak = is_short(match) or is_scattered(match, reach)
+        slight = (weak and not is_firm(match, resemblance.distance)) or _is_size(resemblance)
     elif resemblance.of_kernel and reach < IMPORTED and is_twin(match):
         twin = True
     elif is_slight(match, reach, threshold, is_named=resemblance.distance == 0):
-        slight = True
+        is_named = resemblance.distance == 0
+        slight = not (is_named and is_firm(match, 0)) or _is_size(resemblance)
         if match.arithmetic < 2 and all(form.endswith(" shape") for form in resemblance.forms):
             return None
     else:
@@ -192,9 +200,9 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
 
 def is_note(copy: Copy) -> bool:
     """True for a copy that may well be meant, or be chance."""
-    return (
-        copy.is_slight or _is_other_reference(copy) or is_of_other_path(copy) or _is_message(copy)
-    )
+    if is_of_other_path(copy):
+        return not is_long(copy.match)
+    return copy.is_slight or _is_other_reference(copy) or _is_message(copy)
 
 
 def is_of_other_path(copy: Copy) -> bool:
@@ -215,13 +223,23 @@ def _is_other_reference(copy: Copy) -> bool:
 
 
 def _is_message(copy: Copy) -> bool:
-    """True for the text of an error message with its values filled in."""
-    if all(form.endswith(" message") for form in copy.forms):
-        return copy.match.text > 0
+    """True for the text of an error message with its values filled in, and for other short text
+    unless it is all of what the assertion names."""
+    match = copy.match
+    if all(form.endswith((" message", "match")) for form in copy.forms):
+        return match.text > 0
+    is_short = not match.computing and 0 < match.text < _LONG_TEXT
+    return is_short and not (match.whole >= 2 and copy.distance == 0)
+
+
+def _is_wording(resemblance: Resemblance) -> bool:
+    """True for the text of an error with what the test passed filled in: it says how production
+    words the error, which a test can only repeat. A value computed for it is another matter."""
+    match = resemblance.match
     return (
-        not copy.match.computing
-        and copy.match.text > 0
-        and (copy.match.text < _LONG_TEXT or all(form.endswith("match") for form in copy.forms))
+        match.text > 0
+        and not match.computing
+        and all(form.endswith(("match", " message")) for form in resemblance.forms)
     )
 
 

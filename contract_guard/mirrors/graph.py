@@ -80,7 +80,8 @@ class Graph:
     """Ops by index, each once. `ranks` and `random` are parallel to `ops`.
 
     `input_ranks` gives the rank of every "$name" that was made; `objects` are the inputs that
-    stand for an object of production, `produced` the ops that production itself computes.
+    stand for an object of production, `produced` the ops that production itself computes, `done`
+    those of which the test uses no result: statements of one call.
     `refused` keeps reasons in order, each once.
     `aliases` are the names that an op's value was bound to. With `alone` there is none that
     production computes: the first raises `ProductionCalled`.
@@ -94,6 +95,7 @@ class Graph:
     input_ranks: dict[str, float] = field(default_factory=dict[str, float])
     objects: set[str] = field(default_factory=set[str])
     produced: set[int] = field(default_factory=set[int])
+    done: set[int] = field(default_factory=set[int])
     refused: dict[str, None] = field(default_factory=dict[str, None])
     aliases: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     _known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])

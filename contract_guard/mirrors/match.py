@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from contract_guard.mirrors.index import Rarity
+from contract_guard.mirrors.instance import operations_of_instance
 from contract_guard.mirrors.model import Const, Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.operations import COMPUTING, words
@@ -37,8 +38,10 @@ class Match:
     the test; `text` the length of matched literal text; `arithmetic` how many distinct
     operations that compute matched, `computing` how many in all; `substance` is the part of
     `score` that these and texts bear; `branches` is the number of conditions that decide on the
-    same name; `leaves` are the shared names; `parting` are the lines (test, production) of the
-    first operation that differs, None where none is seen.
+    same name; `leaves` are the shared names; `whole` is the number of operations of the longest
+    expected value that is, from end to end, an expression of production; `has_own_way` says that
+    a library's routine computes part of what is expected, and nothing of production; `parting`
+    are the lines (test, production) of the first operation that differs, None where none is seen.
     """
 
     score: float
@@ -53,6 +56,8 @@ class Match:
     size: int
     leaves: tuple[str, ...]
     linked: int = 0
+    whole: int = 0
+    has_own_way: bool = False
     parting: tuple[int, int] | None = None
 
 
@@ -87,6 +92,7 @@ class Matcher:
                     pairs.append((value, weighed, other))
         best = _summary([], 0.0)
         best_pairs: list[_Pair] = []
+        best_nodes: frozenset[int] = frozenset()
         wanted = _distinct(test, expectations)[:_MOST]
         for near in _windows(pairs):
             chosen = _chosen(near)
@@ -100,10 +106,16 @@ class Matcher:
                 taken = [chosen[n] for n in sorted(selected) if n in chosen]
                 match = _summary(taken, _total(test, selected, chosen))
                 if match.score * match.coverage > best.score * best.coverage:
-                    best, best_pairs = match, taken
+                    best, best_pairs, best_nodes = match, taken, selected
         found = parting(((a, b) for _, a, b in best_pairs), test, production)
         linked = _linked(best_pairs, test, production)
-        return replace(best, parting=found, linked=linked)
+        own = any(test.form.nodes[n].op not in by_operation for n in best_nodes & test.routines)
+        whole = 0
+        if best.coverage >= COVERED:
+            taken_part = {a.index for _, a, _ in best_pairs}
+            roots = {max(nodes) for nodes in expectations if nodes & taken_part}
+            whole = max((operations_of_instance(test, r, production) for r in roots), default=0)
+        return replace(best, parting=found, linked=linked, whole=whole, has_own_way=own)
 
     def leaves_out(self, test: Graphs, expectations: Sequence[frozenset[int]]) -> bool:
         """True for a test that is too large to be compared as a whole."""

@@ -283,6 +283,8 @@ COMPUTING = (
     """to cat stack split chunk unsqueeze squeeze transpose flatten full full_like where
     eq ne lt le gt ge"""
 )
+# Several operations under one name.
+COMPOSITE = words("round_up round_down softplus silu")
 
 
 def canonical_method(name: str) -> str:

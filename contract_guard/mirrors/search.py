@@ -13,6 +13,7 @@ from contract_guard.mirrors.model import Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.opened import FunctionWise, OpenedFile
 from contract_guard.mirrors.operations import ACCESS, COMPUTING
+from contract_guard.mirrors.routines import own_routines
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.subject import FAR, Subjects, named
@@ -385,7 +386,8 @@ class Search:
         if not groups and not computed:
             return None
         wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
-        graphs = weigh(form, wanted, self.index.rarity, _from_production(form, traced))
+        produced = _from_production(form, traced)
+        graphs = weigh(form, wanted, self.index.rarity, produced, own_routines(traced, form))
         if self._matcher.leaves_out(graphs, [nodes for _, nodes in groups]):
             self._last_cut = (path, test.start, test.qualname)
         return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))

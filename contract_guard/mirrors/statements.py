@@ -357,7 +357,9 @@ class Interpreter(Calls):
             return
         if is_asserting_name(dotted_name(node.func)) and not self._is_local(node.func, frame):
             return
-        self.evaluate(node, frame)
+        value = self.evaluate(node, frame)
+        if isinstance(value, int):
+            self.graph.done.add(value)
 
     def _is_local(self, func: ast.expr, frame: Frame) -> bool:
         root = frame.lookup(root_name(func))

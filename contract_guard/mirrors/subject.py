@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contract_guard.mirrors.graph import Graph
 from contract_guard.mirrors.index import Index
-from contract_guard.mirrors.model import Const, Reference
+from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
 from contract_guard.mirrors.operations import ARRAY_METHODS, words
 
 FAR = 99  # calls away: not reached
@@ -37,9 +37,16 @@ def named(graph: Graph, actual: Reference) -> list[list[Name]]:
     stack: list[tuple[Reference, tuple[Name, ...]]] = [(actual, ())]
     while stack:
         value, names = stack.pop()
-        if isinstance(value, Const) or value in seen:
+        if isinstance(value, Const):
+            if value.value is UNRESOLVED and value.symbol is not None:
+                dotted = value.symbol.rpartition(":")[2].split(".")
+                found.append([*names, *(Name(part, False) for part in reversed(dotted))])
+            continue
+        if value in seen:
             continue
         seen.add(value)
+        if names and not names[-1].is_call:
+            found += [[Name(name, True)] for name in _done_to(value, graph)]
         if isinstance(value, str):
             dotted = value.removeprefix("$").split(".")
             found.append([*names, *(Name(part, False) for part in reversed(dotted))])
@@ -57,6 +64,15 @@ def named(graph: Graph, actual: Reference) -> list[list[Name]]:
         elif op.arguments:
             stack += [(argument, names) for argument in op.arguments]
     return found
+
+
+def _done_to(value: Reference, graph: Graph) -> Iterator[str]:
+    """The methods called on an object for what they do to it: a field of it that is read later
+    may hold what they left there."""
+    for index in sorted(graph.done & graph.produced):
+        op = graph.ops[index]
+        if op.arguments[:1] == (value,) and "." not in op.name and op.name != "getattr":
+            yield op.name
 
 
 class Subjects:

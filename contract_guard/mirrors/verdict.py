@@ -4,7 +4,7 @@ import math
 
 from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY
 from contract_guard.mirrors.match import Match
-from contract_guard.mirrors.operations import COMPUTING
+from contract_guard.mirrors.operations import COMPOSITE, COMPUTING
 
 # Fitted on the labelled tests by `benchmarks/mirrors.py --fit`: logarithm of the evidence times
 # coverage, coverage, reach, length of shared text / 20, computing operations / 3.
@@ -27,7 +27,6 @@ _TEXT = 12
 _LONG_TEXT = 20
 _SHADOW_COVERAGE = 0.7
 _WHOLE = 0.9
-_COMPOSITE = frozenset({"round_up", "round_down", "softplus", "silu"})  # several in one
 _BRANCHES = 3  # decisions on the same names that are no accident
 _BRANCH_EVIDENCE = 6.0
 _TWIN_EVIDENCE = 25.0
@@ -35,6 +34,8 @@ _TWIN = 6  # operations
 _SLIGHT_EVIDENCE = 3.5
 _NAMED_EVIDENCE = 5.0
 _PIECE = 2  # operations that belong together
+_MANY = 10  # operations
+_HANGING = 8  # of these, in one piece
 _TELLING = 4  # letters of a name that says something
 
 
@@ -127,10 +128,21 @@ def is_short(match: Match) -> bool:
     """True for a mirror of no more than two operations that are not rare: a note."""
     return (
         1 <= match.computing <= 2
-        and _COMPOSITE.isdisjoint(match.operations)
+        and COMPOSITE.isdisjoint(match.operations)
         and match.text == 0
         and match.score * match.coverage < _FAR_EVIDENCE
     )
+
+
+def is_firm(match: Match, distance: int | None) -> bool:
+    """True where two operations of what the assertion names are no accident: they are all of an
+    expected value, or join constants that have a name, or are decided on in the same way."""
+    named = [leaf for leaf in match.leaves if leaf.isupper() and len(leaf) >= _TELLING]
+    is_joined = len(named) >= _PIECE and match.linked >= _PIECE
+    is_decided = {"where", "eq"} <= {*match.operations} and match.linked > _PIECE
+    if distance is None:
+        return match.whole >= _PIECE
+    return distance == 0 and (match.whole >= _PIECE or is_joined or is_decided)
 
 
 def is_slight(
@@ -168,6 +180,11 @@ def is_twin(match: Match) -> bool:
         and match.computing >= _TWIN
         and match.arithmetic >= 3
     )
+
+
+def is_long(match: Match) -> bool:
+    """True for a copy of many operations that hang together."""
+    return match.computing >= _MANY and match.linked >= _HANGING
 
 
 def is_shadow(match: Match) -> bool:

@@ -28,10 +28,12 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """Nodes of one function or slice, by operation."""
+    """Nodes of one function or slice, by operation. `routines` are those of a test that compute
+    by a library's routine what production is not given."""
 
     form: NormalForm
     nodes: Mapping[int, Weighed]
+    routines: frozenset[int] = frozenset()
 
     def by_operation(self) -> dict[str, list[Weighed]]:
         found: dict[str, list[Weighed]] = {}
@@ -41,7 +43,11 @@ class Graphs:
 
 
 def weigh(
-    form: NormalForm, wanted: Iterable[int], rarity: Rarity, ignored: frozenset[int] = frozenset()
+    form: NormalForm,
+    wanted: Iterable[int],
+    rarity: Rarity,
+    ignored: frozenset[int] = frozenset(),
+    routines: frozenset[int] = frozenset(),
 ) -> Graphs:
     """The nodes `wanted` with their leaves and weights, without those `ignored`."""
     nodes: dict[int, Weighed] = {}
@@ -70,7 +76,7 @@ def weigh(
         leaves = names | constants
         place = (node.op, node.line, len(node.operands))
         nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)
-    return Graphs(form, nodes)
+    return Graphs(form, nodes, routines)
 
 
 def leaves_of(op: str, operand: str | Const) -> list[str]:

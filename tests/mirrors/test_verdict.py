@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from contract_guard.mirrors.copies import Copy, copies_in
+from contract_guard.mirrors.copies import Copy, copies_in, is_note
 from contract_guard.mirrors.fragments import file_fragments
 from contract_guard.mirrors.search import Search
 
@@ -52,6 +52,37 @@ def mapping_kernel(out, positions):
 
 def uri(variant, target):
     return f"decode_module_{variant}_{target}"
+
+def checked(rows, limit):
+    if rows > limit:
+        raise ValueError(f"there are {rows} rows, more than the limit of {limit}")
+    if rows % 7:
+        left = round(rows / limit * 100) % 7
+        raise ValueError(f"of these rows {left} cannot be taken together")
+    return rows
+
+def spread(values):
+    centred = values - values.mean()
+    counts = np.bincount(centred)
+    return (counts - counts.mean()) ** 2 / (counts.sum() - 1)
+
+class Momentum:
+    def __init__(self, weights, rate):
+        self.weights, self.rate, self.state = weights, rate, {}
+
+    def step(self):
+        slope = self.weights.grad / self.weights.norm()
+        self.state["average"] = slope * (1 - self.rate) + self.rate ** 2 * self.weights.mean()
+
+class Grid:
+    def __init__(self, rows, columns):
+        self.rows, self.columns = rows, columns
+
+def grid(rows, columns, step):
+    return Grid(rows // step, columns % step)
+
+def momentum(weights, rate):
+    return Momentum(weights, rate)
 """
 FALLBACK = """
 def mapping(positions, block, world, rank, stride):
@@ -68,10 +99,12 @@ def budget(tokens, block, width):
 
 
 def copies(test: str) -> tuple[Copy, ...]:
-    head = "import torch\nfrom scipy import special\nfrom pkg import *\n"
-    head += "from pkg import Pool, aligned, is_over, LIMIT_BASE, LIMIT_PER_ITEM, logistic, uri\n"
+    head = "import numpy as np, pytest, torch\nfrom scipy import special\nfrom pkg import *\n"
+    head += "from pkg import Pool, aligned, is_over, LIMIT_BASE, LIMIT_PER_ITEM, logistic, uri"
+    head += ", checked, grid, spread, momentum\n"
     sources = {
         "pkg/__init__.py": "from pkg.ops import Pool, aligned, is_over, logistic, uri\n"
+        "from pkg.ops import checked, grid, spread, momentum\n"
         "from pkg.ops import LIMIT_BASE, LIMIT_PER_ITEM, mapping_kernel\n",
         "pkg/ops.py": OPS,
         "lib/fallback.py": FALLBACK,
@@ -126,8 +159,6 @@ def test_it(positions, out):
     mapping_kernel[(4,)](out, positions)
     assert out == reference(positions, 16, 4, 1, 8)
 """,
-}
-NOTES = {
     "of constants that production computes": """
 def test_it(n):
     assert is_over(n, 5) == (n > LIMIT_BASE + LIMIT_PER_ITEM * 5)
@@ -136,9 +167,38 @@ def test_it(n):
 def test_it(variant, target):
     assert uri(variant, target) == f"decode_module_{variant}_{target}"
 """,
-    "of two operations": """
+    "of two operations that are all of a value": """
 def test_it(runner):
     assert Pool(runner).slots == runner.max_tokens + 15 * runner.max_rows
+""",
+    "of all elements of what production made": """
+def test_it(runner):
+    pool = Pool(runner)
+    assert all(row.size == runner.max_tokens + 15 * runner.max_rows for row in pool.slots)
+""",
+    "of what a method left in a field": """
+def test_it(weights):
+    optimizer = momentum(weights, 0.9)
+    optimizer.step()
+
+    def expected(slope):
+        average = slope / weights.norm()
+        return average * (1 - optimizer.rate) + optimizer.rate ** 2 * weights.mean()
+
+    assert torch.allclose(optimizer.state["average"], expected(weights.grad))
+""",
+    "of a value in two pieces": """
+def test_it(values):
+    centred = values - values.mean()
+    counts = np.bincount(centred)
+    assert np.allclose(spread(values), (counts - counts.mean()) ** 2 / (counts.sum() - 1))
+""",
+}
+NOTES = {
+    "of operations that stand apart": """
+def test_it(rows, columns, step):
+    found = grid(rows, columns, step)
+    assert (found.rows, found.columns) == (rows // step, columns % step)
 """,
 }
 ORACLES = {
@@ -146,6 +206,17 @@ ORACLES = {
 def test_it(values):
     expected = special.logistic(values) + values.tanh() // 3 + 1 / (1 + (-values).exp())
     assert logistic(values, 1) == expected
+""",
+    "the routine of another library": """
+def test_it(values):
+    counts = special.histogram(values - values.mean())
+    assert np.allclose(spread(values), (counts - counts.mean()) ** 2 / (counts.sum() - 1))
+""",
+    "the wording of an error": """
+def test_it():
+    rows, limit = 12, 10
+    with pytest.raises(ValueError, match=f"there are {rows} rows, more than the limit of {limit}"):
+        checked(rows, limit)
 """,
     "the same is done to both sides": """
 def test_it(values):
@@ -183,6 +254,27 @@ def test_noted(test: str) -> None:
 @pytest.mark.parametrize("test", ORACLES.values(), ids=ORACLES.keys())
 def test_quiet(test: str) -> None:
     assert copies(test) == ()
+
+
+def test_a_value_computed_for_a_message_is_a_note() -> None:
+    (found,) = copies("""
+def test_it(rows, limit):
+    left = round(rows / limit * 100) % 7
+    with pytest.raises(ValueError, match=f"of these rows {left} cannot be taken together"):
+        checked(rows, limit)
+""")
+    assert is_note(found)
+
+
+def test_a_routine_that_production_is_given_the_result_of_is_no_other_way() -> None:
+    (found,) = copies("""
+def test_it(values):
+    values = special.erf(values)
+    centred = values - values.mean()
+    counts = np.bincount(centred)
+    assert np.allclose(spread(values), (counts - counts.mean()) ** 2 / (counts.sum() - 1))
+""")
+    assert found.production.qualname == "spread"
 
 
 def test_the_twin_of_a_kernel_needs_the_kernel() -> None:
