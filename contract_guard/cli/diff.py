@@ -169,7 +169,7 @@ def command(
                 jobs=jobs,
                 cache_dir=cache,
             )
-    for warning in diffed.warnings:
+    for warning in (*diffed.warnings, *diffed.notices):
         say(f"warning: {warning}")
     if wanted.is_wanted:
         from contract_guard.project.fixing import mend_diff

@@ -72,6 +72,7 @@ class Context:
         self.patch_wrappers = frozenset(patch_wrappers)
         self.copies_of = copies_of
         self.hints: dict[tuple[str, ...], str] = {}  # what `detectors.hints` has said
+        self.notices: list[str] = []  # sentences for the user on what was not looked at
         self._texts: dict[str, str] = {}
 
     def only(self, paths: Collection[str]) -> "Context":

@@ -73,7 +73,8 @@ def changed_functions(old: Registry, new: Registry) -> Changed:
 
 def candidates(earlier: Context, changed: Changed) -> list[str]:
     """Test files of `earlier` that may hold a side of a pair that changed: the files that changed,
-    and those that share enough with a function of production that did; at most `MOST_FILES`."""
+    and those that share enough with a function of production that did; at most `MOST_FILES`, and
+    `earlier.notices` says so."""
     old = earlier.registry
     wanted: dict[str, float] = dict.fromkeys(changed.tests, float("inf"))
     sharing = _sharing([f for functions in changed.production.values() for f in functions])
@@ -85,6 +86,11 @@ def candidates(earlier: Context, changed: Changed) -> list[str]:
                 if score:
                     wanted[path] = score
     ranked = sorted(wanted, key=lambda path: (-wanted[path], path))
+    if len(ranked) > MOST_FILES:
+        earlier.notices.append(
+            f"mirrors: {len(ranked)} test files may copy what changed; the {MOST_FILES} that share "
+            f"most with it were compared, the first left out is {ranked[MOST_FILES]}"
+        )
     return sorted(ranked[:MOST_FILES])
 
 

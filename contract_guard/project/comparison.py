@@ -69,6 +69,12 @@ class Comparer:
         self._config = config
         self._select = select
         self._ignore = ignore
+        self._notices: dict[str, None] = {}
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the user on what was not looked at, each once."""
+        return tuple(self._notices)
 
     def compared(
         self,
@@ -164,7 +170,9 @@ class Comparer:
 
         detectors = [(rules, over(detect)) for rules, detect in OF_CHANGES]
         rules = frozenset[str]().union(*(rules for rules, _ in OF_CHANGES))
-        return self._run(new, rules, detectors)
+        found = self._run(new, rules, detectors)
+        self._notices.update(dict.fromkeys(earlier.notices))
+        return found
 
     def _fresh(self, new: "_End", *known: "_End") -> list[Finding]:
         """What is broken in `new` and in none of `known`. Each registry is asked only after files

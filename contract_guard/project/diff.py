@@ -25,7 +25,8 @@ class Diffed(msgspec.Struct, frozen=True, kw_only=True):
     `lost` are the tests that can no longer be collected, each counted once, None where all can.
     `conflicts` are files that a merge of both revisions would leave to a person. `commits` holds
     those that the changes name, by oid. `old` and `new`
-    are the commits that were compared, `new` None for the working tree.
+    are the commits that were compared, `new` None for the working tree. `warnings` and `notices`
+    are sentences for the user; the notices say what the same run would say again.
     """
 
     changes: tuple[Change, ...]
@@ -38,6 +39,7 @@ class Diffed(msgspec.Struct, frozen=True, kw_only=True):
     old: str
     new: str | None
     warnings: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 def diff(
@@ -138,6 +140,7 @@ def _diffed(
         old=revisions.ancestor,
         new=None if revisions.is_working_tree else revisions.head,
         warnings=tuple(revisions.warnings),
+        notices=comparer.notices,
     )
 
 
@@ -217,4 +220,5 @@ def _releases_compared(
         old=base,
         new=head,
         warnings=(),
+        notices=comparer.notices,
     )

@@ -87,6 +87,7 @@ def test_good_example() -> None:
 def test_nothing_changed_looks_at_no_file() -> None:
     before = context(EXAMPLES / "bad" / "before")
     assert looked_at(before, context(EXAMPLES / "bad" / "before")) == []
+    assert before.notices == []
 
 
 def test_other_function_changed_looks_at_no_file(tmp_path: Path) -> None:
@@ -144,6 +145,10 @@ def test_many_files_are_bounded(tmp_path: Path) -> None:
             shutil.copy(source, source.with_name(f"test_router_{number}.py"))
     before, after = context(tmp_path / "before"), context(tmp_path / "after")
     assert len(looked_at(before, after)) == MOST_FILES
+    assert before.notices == [
+        "mirrors: 46 test files may copy what changed; the 40 that share most with it were "
+        "compared, the first left out is tests/test_router_44.py"
+    ]
 
 
 def test_pairs_have_two_places_with_fingerprints() -> None:

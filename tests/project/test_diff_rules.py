@@ -1,6 +1,7 @@
 """Rules that only a comparison can tell: their examples hold a project before and after."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,14 @@ def test_bad(rule: str) -> None:
 def test_good(rule: str) -> None:
     example = rules_directory() / rule / "good"
     assert [(f.path, f.line, f.message) for f in found(example, rule)] == []
+
+
+def test_what_was_not_looked_at_is_said(tmp_path: Path) -> None:
+    states = [tmp_path / "before", tmp_path / "after"]
+    for state in states:
+        shutil.copytree(rules_directory() / "CG310" / "bad" / state.name, state)
+        source = state / "tests" / "test_router.py"
+        for number in range(50):
+            shutil.copy(source, source.with_name(f"test_router_{number}.py"))
+    (notice,) = diff_releases(*map(str, states), cache_dir=None).notices
+    assert notice.startswith("mirrors: 51 test files may copy what changed; the 40 that share most")
