@@ -15,7 +15,9 @@ from contract_guard.findings import Finding, Related
 from contract_guard.registry.callables import callable_of
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Change, Place
-from contract_guard.registry.signatures import misfit, signature_text, takes_all
+from contract_guard.registry.signatures import difference, misfit, signature_text, takes_all
+
+_MOST_SIGNATURE = 80  # characters
 
 
 class _Changed(NamedTuple):
@@ -242,7 +244,6 @@ def _column(line: str, offset: int) -> int:
 
 def _finding(context: Context, site: Site, function: _Changed, call: ast.Call) -> Finding:
     spread = cost.of_failure(context, site, "TypeError")
-    was, now = signature_text(function.before), signature_text(function.after)
     place, name = function.place, function.qualname
     return context.finding(
         "CG107",
@@ -250,7 +251,7 @@ def _finding(context: Context, site: Site, function: _Changed, call: ast.Call) -
         site,
         function.symbol,
         f"`{name}` {_misfit(call, function.after)}: {spread.text}",
-        f"it was `{name}{was}`, and is `{name}{now}`",
+        _help(name, function.before, function.after),
         impact=spread.impact,
         lost=spread.lost,
         related=(
@@ -258,3 +259,10 @@ def _finding(context: Context, site: Site, function: _Changed, call: ast.Call) -
             *spread.related,
         ),
     )
+
+
+def _help(name: str, before: Signature, after: Signature) -> str:
+    was, now = signature_text(before), signature_text(after)
+    if max(len(was), len(now)) <= _MOST_SIGNATURE:
+        return f"it was `{name}{was}`, and is `{name}{now}`"
+    return f"the parameters of `{name}` changed: {difference(before, after)}"

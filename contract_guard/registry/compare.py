@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from contract_guard.facts.model import Signature
 from contract_guard.findings import Impact
 from contract_guard.registry.callables import callable_of
 from contract_guard.registry.consumers import (
@@ -31,7 +32,7 @@ from contract_guard.registry.replacement import (
     package_replacements,
 )
 from contract_guard.registry.rules import rule_changes
-from contract_guard.registry.signatures import signature_change
+from contract_guard.registry.signatures import signature_change, signature_text
 
 _MOST_ROUNDS = 20  # of constants derived from derived constants
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -240,21 +241,27 @@ def _altered(
     old_registry: Registry, new_registry: Registry, old: Definition, new: Definition
 ) -> Iterator[Change]:
     kind: ChangeKind | None = None
+    was, now = old.place, new.place
     if old.binding.kind != new.binding.kind:
         kind = "kind-changed"
     elif old.value is not None and new.value is not None:
         kind = "value-changed" if old.value != new.value else None
-    elif old.binding.signature is not None and new.binding.signature is not None:
-        kind = signature_change(old.binding.signature, new.binding.signature)
-    elif old.binding.kind == "class":
-        before = callable_of(old_registry, old.symbol)
-        after = callable_of(new_registry, new.symbol)
+    else:
+        before, after = _signature(old_registry, old), _signature(new_registry, new)
         if before is not None and after is not None:
-            kind = signature_change(before.signature, after.signature)
+            kind = signature_change(before, after)
+            was = msgspec.structs.replace(was, value=signature_text(before))
+            now = msgspec.structs.replace(now, value=signature_text(after))
     if kind is not None:
-        yield Change(
-            symbol=old.symbol, kind=kind, old=old.place, new=new.place, replacement=new.symbol
-        )
+        yield Change(symbol=old.symbol, kind=kind, old=was, new=now, replacement=new.symbol)
+
+
+def _signature(registry: Registry, definition: Definition) -> Signature | None:
+    """What a call of a function or a class has to fit."""
+    if definition.binding.kind != "class":
+        return definition.binding.signature
+    found = callable_of(registry, definition.symbol)
+    return found.signature if found is not None else None
 
 
 def _by_module(definitions: Mapping[str, Definition]) -> dict[str, list[Definition]]:

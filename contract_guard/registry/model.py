@@ -136,7 +136,8 @@ ChangeKind = Literal[
 class Place(msgspec.Struct, frozen=True):
     """Where a symbol stands at one revision; `value` is Python literal text or None.
 
-    For a changed rule `value` is the set of values that it accepts.
+    For a changed rule `value` is the set of values that it accepts, for a changed signature its
+    parameters: `(a, b=1)`.
     """
 
     path: str

@@ -79,6 +79,19 @@ def _in_order(parameters: Iterable[Parameter]) -> list[Parameter]:
 
 def signature_text(signature: Signature) -> str:
     """`(a, /, b=1, *, c)`."""
+    return f"({', '.join(_parts(signature))})"
+
+
+def difference(old: Signature, new: Signature) -> str:
+    """What went and what came: `- b=1, + c`; both whole where they differ in order alone."""
+    before, after = _parts(old), _parts(new)
+    gone = [f"- {part}" for part in before if part not in after]
+    came = [f"+ {part}" for part in after if part not in before]
+    return ", ".join([*gone, *came]) or f"{signature_text(old)} -> {signature_text(new)}"
+
+
+def _parts(signature: Signature) -> list[str]:
+    """The parameters as they are written, with the marks between their kinds."""
     parts: list[str] = []
     last = ""
     for parameter in signature.parameters:
@@ -93,4 +106,4 @@ def signature_text(signature: Signature) -> str:
         last = kind
     if last == "positional-only":
         parts.append("/")
-    return f"({', '.join(parts)})"
+    return parts

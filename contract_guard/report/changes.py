@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -62,12 +62,12 @@ class _Line(msgspec.Struct, frozen=True):
 def render_text(drift: Drift, screen: Screen) -> str:
     """A block a change: what happened, who made it, and a line a consumer. Changes whose consumers
     all followed, and additions, are only named, a line a kind."""
-    helps = {(f.path, f.line): f.help for f in drift.findings}
+    found = {(f.path, f.line): f for f in drift.findings}
     lines: list[_Line] = []
     rest: list[Change] = []
     for change in drift.changes:
         if change.kind != "added" and any(_stays(c) for c in change.consumers):
-            lines += _block(change, drift, helps, screen)
+            lines += _block(change, drift, found, screen)
         else:
             rest.append(change)
     lines += _alone(drift)
@@ -126,7 +126,7 @@ def _stays(consumer: Consumer) -> bool:
 
 
 def _block(
-    change: Change, drift: Drift, helps: Mapping[tuple[str, int], str], screen: Screen
+    change: Change, drift: Drift, found: Mapping[tuple[str, int], Finding], screen: Screen
 ) -> list[_Line]:
     lines = [_Line(headline(change), "bold")]
     commit = drift.commits.get(change.commit or "")
@@ -139,10 +139,15 @@ def _block(
     said = ""
     for consumer in (*broken, *shown):
         lines.append(_Line(f"  {consumer_line(consumer)}", _STYLES.get(consumer.impact, "")))
-        help_ = helps.get((consumer.path, consumer.line), "")
-        if help_ and help_ != said and consumer.impact != "silent":
-            lines.append(_Line(f"    help: {printable(help_)}"))
-            said = help_
+        finding = found.get((consumer.path, consumer.line))
+        is_silent = consumer.impact == "silent"
+        if finding is None or (finding.impact == "silent") != is_silent:
+            continue
+        # Of what breaks, the line above says why; of what does not, the finding does.
+        text = finding.message if is_silent else f"help: {finding.help}"
+        if text != said:
+            lines.append(_Line(f"    {printable(text)}"))
+            said = text
     if len(silent) > len(shown):
         lines.append(_Line(f"  and {len(silent) - len(shown):,} more that stay silent"))
     if updated := sum(consumer.updated for consumer in change.consumers):
@@ -159,12 +164,14 @@ def headline(change: Change) -> str:
     if change.kind in ("value-changed", "rule-changed"):
         before, after = _value(change.old), _value(change.new)
         where = _where(change.new or change.old)
-        if change.kind == "rule-changed" and not before and not after:
-            return f"rule-changed {symbol} ({where})"
+        if not before and not after:
+            return f"{change.kind} {symbol} ({where})"
         if change.kind == "rule-changed":
             accepted = f"accepts {after}, " + (f"was {before}" if before else "a new rule")
             return f"rule-changed {symbol}: {accepted} ({where})"
         return f"value-changed {symbol}: {_values(change)} ({where})"
+    if change.kind in ("signature-changed", "default-changed"):
+        return f"{change.kind} {symbol}: {_values(change)} ({_where(change.new or change.old)})"
     value = _value(change.old)
     text = f"{change.kind} {symbol}" + (f" = {_cut(value)}" if value else "")
     if change.replacement is not None and change.replacement != change.symbol:
@@ -177,7 +184,7 @@ def _value(place: Place | None) -> str:
 
 
 def _values(change: Change) -> str:
-    """`3 -> 4`; of long collections, what went and what came: `- 'a', + 'b'`."""
+    """`3 -> 4`; of long collections and signatures, what went and came: `- 'a', + 'b'`."""
     before, after = _value(change.old), _value(change.new)
     if max(len(before), len(after)) > _MOST_VALUE:
         was, now = _members(before), _members(after)
@@ -189,14 +196,31 @@ def _values(change: Change) -> str:
 
 
 def _members(value: str) -> list[str]:
-    """The texts of the members of a list, tuple or set; [] for anything else."""
-    try:
-        node = ast.parse(value, mode="eval").body
-        if not isinstance(node, ast.List | ast.Tuple | ast.Set):
-            return []
-        return [_cut(ast.unparse(member)) for member in node.elts]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    """The texts of the members of a list, tuple or set, or of the parameters of a signature; [] for
+    anything else."""
+    signature = [f"lambda {value[1:-1]}: 0"] if value.startswith("(") else []
+    for text in (value, *signature):
+        try:
+            node = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return [_cut(ast.unparse(member)) for member in node.elts]
+        if isinstance(node, ast.Lambda):
+            return [_cut(parameter) for parameter in _parameters(node.args)]
+    return []
+
+
+def _parameters(given: ast.arguments) -> Iterator[str]:
+    positional = [*given.posonlyargs, *given.args]
+    without: list[ast.expr | None] = [None] * (len(positional) - len(given.defaults))
+    defaults = [*without, *given.defaults, *given.kw_defaults]
+    for parameter, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
+        yield parameter.arg + (f"={ast.unparse(default)}" if default is not None else "")
+    if given.vararg is not None:
+        yield f"*{given.vararg.arg}"
+    if given.kwarg is not None:
+        yield f"**{given.kwarg.arg}"
 
 
 def _cut(value: str) -> str:

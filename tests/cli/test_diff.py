@@ -43,6 +43,8 @@ def test_the_removing_change(run) -> None:
         "",
         "rule-changed gate.preprocess:image_mask (gate/preprocess.py:8)",
         "  tests/test_gate.py:33: mirror: silent",
+        "    `gate.preprocess:image_mask` changed, and its copy here did not: the two no longer"
+        " agree",
         "",
         "28 tests lost at collection:",
         "  tests/test_gate.py",

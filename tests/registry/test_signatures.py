@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contract_guard.facts.extract import extract
-from contract_guard.registry.signatures import misfit, signature_change, signature_text, takes_all
+from contract_guard.registry.signatures import (
+    difference,
+    misfit,
+    signature_change,
+    signature_text,
+    takes_all,
+)
 
 HEADS = ["a", "a, b=1", "a, /, b", "*, a, b=2", "a, *rest", "a, **more", "a, b, *, c=3", ""]
 
@@ -77,3 +83,15 @@ def test_a_signature_takes_its_own_calls_and_reads_as_written(head: str) -> None
 )
 def test_a_wider_signature(old: str, new: str) -> None:
     assert takes_all(signature_of(new), signature_of(old))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("a, b=1", "a, c", "- b=1, + c"),
+        ("a, b=1", "a, *, b=1", "+ *"),
+        ("a, b", "b, a", "(a, b) -> (b, a)"),
+    ],
+)
+def test_difference(old: str, new: str, said: str) -> None:
+    assert difference(signature_of(old), signature_of(new)) == said

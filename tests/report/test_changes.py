@@ -25,3 +25,23 @@ def changed(old: object, new: object) -> str:
 )
 def test_long_values_are_not_printed_whole(old: object, new: object, said: str) -> None:
     assert changed(old, new) == f"value-changed pkg:__all__: {said} (pkg/__init__.py:3)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("(a, b=1)", "(a, *, c)", "(a, b=1) -> (a, *, c)"),
+        (f"(first, {MANY[0]}=1, *rest)", f"({', '.join(MANY[:9])}, *, first)",
+         f"- {MANY[0]}=1, - *rest, {', '.join(f'+ {name}' for name in MANY[:3])} and 6 more"),
+    ],
+)  # fmt: skip
+def test_signatures(old: str, new: str, said: str) -> None:
+    was, now = Place("pkg/m.py", 3, old), Place("pkg/m.py", 4, new)
+    change = Change(symbol="pkg.m:f", kind="signature-changed", old=was, new=now)
+    assert headline(change) == f"signature-changed pkg.m:f: {said} (pkg/m.py:4)"
+
+
+def test_a_change_within_a_function_has_no_values() -> None:
+    place = Place("pkg/m.py", 3)
+    change = Change(symbol="pkg.m:f", kind="value-changed", old=place, new=place)
+    assert headline(change) == "value-changed pkg.m:f (pkg/m.py:3)"
