@@ -4,9 +4,13 @@
     python benchmarks/events.py --ordinary 100 --repos DIR --repo NAME [--repo NAME]
 
 FILE holds a JSON object a line: `repo`, `breaking_sha`, `consumer` (path), `line`, `target`
-(dotted), `ref_kind`, `guards`. DIR holds a clone of each repository. An event is *found* where the
-diff of the breaking commit against its parent has a broken consumer in that file on that name or on
-a module above it; under `if TYPE_CHECKING:` nothing breaks, and nothing is expected.
+(dotted), `ref_kind`, and where they are known `why`, `guards`, `keyword`, `mode`. DIR holds a clone
+of each repository. An event is *found* where the diff of the breaking commit against its parent has
+a broken consumer in that file on that name, on one that ends alike (a package may pass it on), or
+on a module above it; under `if TYPE_CHECKING:` nothing breaks, and nothing is expected.
+
+With `"mode": "apart"` the commit mended its consumers itself, and is looked at as it would be
+without that: with the consumers' files as they were at its parent.
 
 With `--ordinary`, the newest commits that touch Python files and have one parent are compared
 with their parents, and everything that is said to break is listed, to be read by hand.
@@ -16,9 +20,10 @@ import argparse
 import gc
 import json
 import subprocess
+import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from contract_guard.project.config import Config
@@ -35,6 +40,27 @@ def compared(repo: Path, commit: str, cache_dir: Path | None) -> Diffed:
     return diffed
 
 
+def taken_apart(repo: Path, commit: str, paths: Iterable[str], place: Path) -> str:
+    """A commit in a clone at `place`: `commit` with the files at `paths` as its parent has them."""
+    if not place.exists():
+        git(repo, "clone", "--quiet", "--shared", "--no-checkout", str(repo), str(place))
+    git(place, "read-tree", commit)
+    for path in paths:
+        listed = git(place, "ls-tree", f"{commit}~1", "--", path).split()
+        if listed:
+            git(place, "update-index", "--add", "--cacheinfo", f"{listed[0]},{listed[2]},{path}")
+    parent = git(place, "rev-parse", f"{commit}~1").strip()
+    return git(
+        place, "commit-tree", git(place, "write-tree").strip(), "-p", parent, "-m", "x"
+    ).strip()
+
+
+def git(repo: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=x", "-c", "user.email=x@x"]
+    command = ["git", "-C", str(repo), *who, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def broken(diffed: Diffed) -> Iterator[tuple[str, int, str, str]]:
     """Path, line, dotted name and form of each broken consumer."""
     for change in diffed.changes:
@@ -47,47 +73,60 @@ def broken(diffed: Diffed) -> Iterator[tuple[str, int, str, str]]:
 
 
 def is_of(target: str, name: str) -> bool:
-    return target == name or target.startswith(f"{name}.")
+    last = name.rpartition(".")[2]
+    target = target.replace(":", ".")
+    return target == name or target.startswith(f"{name}.") or target.rpartition(".")[2] == last
 
 
 def score_events(arguments: argparse.Namespace) -> None:
-    groups: dict[tuple[str, str], list[dict]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[dict]] = defaultdict(list)
     for line in arguments.events.read_text("utf-8").splitlines():
         event = json.loads(line)
-        groups[event["repo"], event["breaking_sha"]].append(event)
+        groups[event["repo"], event["breaking_sha"], event.get("mode", "")].append(event)
     counts: Counter[tuple[str, str]] = Counter()
-    for (repo, commit), events in groups.items():
-        started = time.perf_counter()
-        diffed = compared(arguments.repos / repo, commit, arguments.cache_dir)
-        said = list(broken(diffed))
-        known = {(event["consumer"], event["target"]) for event in events}
-        for event in events:
-            kind = f"{event['ref_kind']} of a {event['why']}"
-            hit = any(
-                path == event["consumer"] and is_of(event["target"], n) for path, _, n, _ in said
-            )
-            is_typing = any("TYPE_CHECKING" in guard for guard in event["guards"])
-            verdict = "found" if hit else "type checkers only" if is_typing else "missed"
-            counts[kind, verdict] += 1
-            if verdict == "missed" or arguments.verbose:
-                print(
-                    f"{verdict}: {repo} {commit[:10]} {event['consumer']}:{event['line']}",
-                    event["target"],
-                    event["guards"],
-                    event["scope"],
-                )
-        matched = {
-            (path, line)
-            for path, line, name, _ in said
-            if any(path == p and is_of(target, name) for p, target in known)
-        }
-        others = {(path, line, n) for path, line, n, _ in said if (path, line) not in matched}
-        for path, line, name in sorted(others):
-            counts["said beside the events", "to be read"] += 1
-            print(f"beside: {repo} {commit[:10]} {path}:{line} {name}")
-        print(f"{repo} {commit[:10]}: {len(events)} events, {time.perf_counter() - started:.1f} s")
+    with tempfile.TemporaryDirectory() as directory:
+        for (name, commit, mode), events in groups.items():
+            started = time.process_time()
+            repo, state = arguments.repos / name, commit
+            if mode == "apart":
+                place = Path(directory, name)
+                state = taken_apart(repo, commit, {e["consumer"] for e in events}, place)
+                repo = place
+            diffed = compared(repo, state, arguments.cache_dir)
+            score(name, commit, events, list(broken(diffed)), counts, arguments.verbose)
+            spent = time.process_time() - started
+            print(f"{name} {commit[:10]} {mode}: {len(events)} events, {spent:.1f} s", flush=True)
     for (kind, verdict), count in sorted(counts.items()):
         print(f"{kind:30} {verdict:20} {count}")
+
+
+def score(
+    repo: str,
+    commit: str,
+    events: list[dict],
+    said: list[tuple[str, int, str, str]],
+    counts: Counter[tuple[str, str]],
+    verbose: bool,
+) -> None:
+    for event in events:
+        why = f" of a {event['why']}" if "why" in event else ""
+        hit = any(path == event["consumer"] and is_of(event["target"], n) for path, _, n, _ in said)
+        is_typing = any("TYPE_CHECKING" in guard for guard in event.get("guards", ()))
+        verdict = "found" if hit else "type checkers only" if is_typing else "missed"
+        counts[f"{event.get('mode', '')} {event['ref_kind']}{why}".strip(), verdict] += 1
+        if verdict == "missed" or verbose:
+            details = [event[key] for key in ("keyword", "guards", "scope") if event.get(key)]
+            place = f"{event['consumer']}:{event['line']}"
+            print(f"{verdict}: {repo} {commit[:10]} {place}", event["target"], *details)
+    known = {(event["consumer"], event["target"]) for event in events}
+    others = {
+        (path, line, name)
+        for path, line, name, _ in said
+        if not any(path == p and is_of(target, name) for p, target in known)
+    }
+    for path, line, name in sorted(others):
+        counts["said beside the events", "to be read"] += 1
+        print(f"beside: {repo} {commit[:10]} {path}:{line} {name}")
 
 
 def list_ordinary(arguments: argparse.Namespace) -> None:
@@ -95,10 +134,7 @@ def list_ordinary(arguments: argparse.Namespace) -> None:
     for repo in arguments.repo:
         place = arguments.repos / repo
         log = ["log", "--no-merges", "--format=%H", "HEAD", "--", "*.py"]
-        output = subprocess.run(
-            ["git", "-C", str(place), *log], capture_output=True, text=True, check=True
-        )
-        for commit in output.stdout.split()[: arguments.ordinary]:
+        for commit in git(place, *log).split()[: arguments.ordinary]:
             diffed = compared(place, commit, arguments.cache_dir)
             said = sorted({(path, line, name) for path, line, name, _ in broken(diffed)})
             total += 1
