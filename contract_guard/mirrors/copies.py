@@ -177,8 +177,7 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     elif resemblance.of_kernel and reach < IMPORTED and is_twin(match):
         twin = True
     elif is_slight(match, reach, threshold, is_named=resemblance.distance == 0):
-        is_named = resemblance.distance == 0
-        slight = not (is_named and is_firm(match, 0)) or _is_size(resemblance)
+        slight = not is_firm(match, resemblance.distance) or _is_size(resemblance)
         if match.arithmetic < 2 and all(form.endswith(" shape") for form in resemblance.forms):
             return None
     else:

@@ -140,8 +140,6 @@ def is_firm(match: Match, distance: int | None) -> bool:
     named = [leaf for leaf in match.leaves if leaf.isupper() and len(leaf) >= _TELLING]
     is_joined = len(named) >= _PIECE and match.linked >= _PIECE
     is_decided = {"where", "eq"} <= {*match.operations} and match.linked > _PIECE
-    if distance is None:
-        return match.whole >= _PIECE
     return distance == 0 and (match.whole >= _PIECE or is_joined or is_decided)
 
 
