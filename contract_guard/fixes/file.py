@@ -44,7 +44,7 @@ class File:
         """Import statements by the line and column where they begin."""
         return {
             self.source.span(node)[:2]: node
-            for node in ast.walk(self.tree)
+            for node in self._blocks
             if isinstance(node, ast.Import | ast.ImportFrom)
         }
 

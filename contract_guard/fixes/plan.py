@@ -11,7 +11,7 @@ Codemod = Callable[[File, Finding, Knowledge], Fix]
 
 def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """The fix of a finding in `file`. Raises CannotFix with the reason why there is none."""
-    # libcst takes as long to import as a small project takes to check.
+    # Only those who mend something wait for all of these.
     from contract_guard.fixes import (
         calls,
         discarded,

@@ -56,18 +56,18 @@ def mend_check(
         return Mended()
     root = checked_root(root)
     select, ignore = tuple(select or config.select), (*config.ignore, *ignore)
-    fragments = asks_for_fragments(rule for rule in RULES if is_selected(rule, select, ignore))
+    rules = RULES
+    if not any(finding.rule.startswith(_FINDS_BY_ALL_FILES) for finding in wanted):
+        rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
+    fragments = asks_for_fragments(rule for rule in rules if is_selected(rule, select, ignore))
     snapshot = load(root, config, jobs=jobs, cache_dir=cache_dir, fragments=fragments)
     from contract_guard.project.outlines import outlines
 
     others = outlines(against, snapshot.tree, jobs=jobs, cache_dir=cache_dir)
     registry = build(snapshot.tree, *others)
     knowledge = Knowledge(registry, snapshot.read, line_length(root))
-    rules = RULES
-    if not any(finding.rule.startswith(_FINDS_BY_ALL_FILES) for finding in wanted):
-        rules = frozenset(r for r in RULES if not r.startswith(_FINDS_BY_ALL_FILES))
     find = _finder(config, rules, select, ignore)
-    return mend(knowledge, wanted, find, unsafe=unsafe)
+    return mend(knowledge, wanted, find, unsafe=unsafe, fragments=fragments)
 
 
 def mend_extraction(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from contract_guard.facts.extract import extract as extract_facts
 from contract_guard.facts.model import ModuleFacts, Unreadable
 from contract_guard.findings import Finding
 from contract_guard.fixes.file import File
@@ -40,14 +41,20 @@ class Mended:
 
 
 def mend(
-    knowledge: Knowledge, findings: Iterable[Finding], find: Find, *, unsafe: bool = False
+    knowledge: Knowledge,
+    findings: Iterable[Finding],
+    find: Find,
+    *,
+    unsafe: bool = False,
+    fragments: bool = False,
 ) -> Mended:
-    """The fixes of `findings`, which `find` has to find again in the project of `knowledge`.
+    """The fixes of `findings`, which `find` has to find again in the project of `knowledge`: with
+    `fragments` where it looks at those.
 
     Nothing is written. A fix is kept where its finding is gone afterwards and the files that it
     changes have no finding more than before.
     """
-    return _Mending(knowledge, find, unsafe).run(findings)
+    return _Mending(knowledge, find, unsafe, extract if fragments else extract_facts).run(findings)
 
 
 def mend_one(knowledge: Knowledge, fix: Fix, find: Find) -> dict[str, tuple[bytes, bytes]]:
@@ -55,7 +62,7 @@ def mend_one(knowledge: Knowledge, fix: Fix, find: Find) -> dict[str, tuple[byte
 
     Raises CannotFix where it would bring a finding.
     """
-    mending = _Mending(knowledge, find, unsafe=True)
+    mending = _Mending(knowledge, find, True, extract_facts)
     return mending.one(fix)
 
 
@@ -70,7 +77,14 @@ class _Attempt:
 
 
 class _Mending:
-    def __init__(self, knowledge: Knowledge, find: Find, unsafe: bool) -> None:
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        find: Find,
+        unsafe: bool,
+        extract: Callable[[bytes], ModuleFacts | Unreadable],
+    ) -> None:
+        self._extract = extract
         self._knowledge = knowledge
         self._first_read = knowledge.read
         self._find = find
@@ -217,7 +231,9 @@ class _Mending:
         """What is known with these bytes in place of the files'."""
         known = self._knowledge
         registry = known.registry
-        new: dict[str, ModuleFacts | Unreadable] = {p: extract(s) for p, s in contents.items()}
+        new: dict[str, ModuleFacts | Unreadable] = {}
+        for path, source in contents.items():
+            new[path] = self._extract(source)
         tree = msgspec.structs.replace(registry.tree, files={**registry.tree.files, **new})
         everything = {**self._contents, **contents}
         first = self._first_read
