@@ -11,6 +11,8 @@ _Ending = Literal["", "exit", "skip"]
 _ENDINGS = frozenset({"importorskip", "skipTest", "skip", "exit", "_exit", "quit"})
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 
+_VALUED = (ast.Expr, ast.Assign)
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 # Statements behind which the rest of a block may not be reached.
 MAY_END = frozenset(
     {
@@ -32,13 +34,13 @@ def guard_after(
     statement: ast.stmt, guard: GuardRecord | None, source: Source
 ) -> GuardRecord | None:
     """The guard that the rest of a block stands behind because of `statement`."""
-    if isinstance(statement, ast.Expr | ast.Assign):
+    if isinstance(statement, _VALUED):
         call = statement.value
         if isinstance(call, ast.Call):
             ending = _call_ending(call)
             if ending:
                 return GuardRecord("skip" if ending == "skip" else "unreachable", guard, call)
-    elif isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
+    elif isinstance(statement, _LEAVING):
         return GuardRecord("unreachable", guard, None)
     elif isinstance(statement, ast.If):
         ending = _ending(statement.body)
@@ -63,7 +65,10 @@ def guard_after(
 
 def _call_ending(call: ast.Call) -> _Ending:
     function = call.func
-    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if isinstance(function, ast.Attribute):
+        last = function.attr
+    else:
+        last = function.id if isinstance(function, ast.Name) else ""
     if last not in _ENDINGS:
         return ""
     name = callee(call)
@@ -80,6 +85,6 @@ def _ending(body: Sequence[ast.stmt]) -> _Ending:
         return ending if callee(last.value).rpartition(".")[2] != "importorskip" else ""
     if isinstance(last, ast.Raise) and last.exc is not None:
         return "skip" if callee(last.exc).rpartition(".")[2] == "SkipTest" else "exit"
-    if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break):
+    if isinstance(last, _LEAVING):
         return "exit"
     return ""

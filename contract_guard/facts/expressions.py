@@ -126,6 +126,9 @@ class ExpressionReader:
     def mention(self, node: ast.expr) -> None:
         """Note only which names an expression that never runs mentions."""
         loaded = self.notes.loaded
+        if isinstance(node, ast.Name):
+            loaded.add(node.id)
+            return
         for part in ast.walk(node):
             if isinstance(part, ast.Name):
                 loaded.add(part.id)
@@ -174,36 +177,36 @@ class ExpressionReader:
         called: ast.expr | None = None
         while stack:
             node = pop()
-            if isinstance(node, ast.Name):
+            if type(node) is ast.Name:
                 name = node.id
                 emit(name)
                 if name not in loads:
                     loads[name] = (node, guard)
-            elif isinstance(node, ast.Attribute):
+            elif type(node) is ast.Attribute:
                 root = node.value
                 name = node.attr
                 emit(".")
                 emit(name)
                 load(name)
-                while isinstance(root, ast.Attribute):
+                while type(root) is ast.Attribute:
                     name = root.attr
                     emit(".")
                     emit(name)
                     load(name)
                     root = root.value
-                if isinstance(root, ast.Name):
+                if type(root) is ast.Name:
                     first = root.id
                     emit(first)
                     load(first)
                     if first != "self" or name == "__dict__":
                         chain(Chain(root, node, "load", node is called, here))
                 else:
-                    if isinstance(root, ast.Call) and importer_name(root):
+                    if type(root) is ast.Call and importer_name(root):
                         chain(Chain(root, node, "load", node is called, here))
                     push(root)
-            elif isinstance(node, ast.Constant):
+            elif type(node) is ast.Constant:
                 value = node.value
-                if isinstance(value, str):
+                if type(value) is str:
                     emit("'")
                     emit(value)
                     if value.isidentifier():
@@ -214,7 +217,7 @@ class ExpressionReader:
                     emit(constant_token(value))
                     if type(value) is int and is_distinctive_int(value):
                         notes.literals.append((node, here))
-            elif isinstance(node, ast.Call):
+            elif type(node) is ast.Call:
                 emit(arity(len(node.args)))
                 for keyword in reversed(node.keywords):
                     emit(f"={keyword.arg}")
@@ -223,9 +226,9 @@ class ExpressionReader:
                     stack.extend(node.args[::-1])
                 called = node.func
                 push(called)
-                if isinstance(called, ast.Name):
+                if type(called) is ast.Name:
                     name = called.id
-                elif isinstance(called, ast.Attribute):
+                elif type(called) is ast.Attribute:
                     name = called.attr
                 else:
                     continue

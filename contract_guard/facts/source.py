@@ -48,7 +48,12 @@ class _WideCharacters(NamedTuple):
     surplus: list[int]
 
 
+_NONE_WIDE = _WideCharacters([], [0])
+
+
 def _wide_characters(line: str) -> _WideCharacters:
+    if line.isascii():
+        return _NONE_WIDE
     ends: list[int] = []
     surplus = [0]
     for match in _NOT_ASCII.finditer(line):
@@ -78,6 +83,12 @@ class Source:
         if wide is None:
             wide = self._wide[line] = _wide_characters(self.lines[line - 1])
         return offset - wide.surplus[bisect_left(wide.ends, offset + 1)] + 1
+
+    def end(self, node: Positioned) -> tuple[int, int]:
+        """The line that a node ends on, and the column behind it."""
+        line = node.end_lineno or node.lineno
+        offset = node.end_col_offset or 0
+        return line, offset + 1 if self.ascii else self.column(line, offset)
 
     def span(self, node: Positioned) -> Span:
         line = node.lineno

@@ -12,9 +12,13 @@ def unbound_of(notes: Observations) -> tuple[Unbound, ...]:
     """The first load of each such name in each scope; none where a star import may bind it."""
     if any(imported.name == "*" for imported in notes.imports):
         return ()
+    known = _BUILTINS.union(notes.module.bound)
     return tuple(
         Unbound(name, notes.source.span(node), notes.scope_index(scope), notes.guards.index(guard))
         for scope in notes.every_scope()
         for name, (node, guard) in scope.loads.items()
-        if name not in _BUILTINS and not name.startswith("__") and scope.home(name) is None
+        if name not in known
+        and name not in scope.bound
+        and not name.startswith("__")
+        and scope.home(name) is None
     )

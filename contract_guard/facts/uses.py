@@ -11,13 +11,13 @@ class ImportedNames:
     """Which imports a name leads to, by Python's scope rules."""
 
     def __init__(self, notes: Observations) -> None:
-        self._names = {fact.bound for fact in notes.imports}
+        self.names = frozenset(fact.bound for fact in notes.imports)
         self._alone: dict[tuple[ScopeRecord, str], tuple[int, ...]] = {}
         self._any: dict[tuple[ScopeRecord, str], tuple[int, ...]] = {}
 
     def alone(self, scope: ScopeRecord, name: str) -> tuple[int, ...]:
         """The imports that bind `name`, used in `scope`; none if anything else binds it too."""
-        if name not in self._names:
+        if name not in self.names:
             return ()
         key = (scope, name)
         found = self._alone.get(key)
@@ -29,7 +29,7 @@ class ImportedNames:
 
     def any(self, scope: ScopeRecord, name: str) -> tuple[int, ...]:
         """The imports that may have bound `name`, used in `scope`."""
-        if name not in self._names:
+        if name not in self.names:
             return ()
         key = (scope, name)
         found = self._any.get(key)
@@ -41,9 +41,12 @@ class ImportedNames:
 
 def uses_of(notes: Observations, imported: ImportedNames) -> tuple[Use, ...]:
     found: list[Use] = []
+    names = imported.names
     for chain in notes.chains:
         root = chain.root
         if isinstance(root, ast.Name):
+            if root.id not in names:
+                continue
             imports = imported.alone(chain.here.scope, root.id)
         else:
             index = notes.import_calls.get(id(root))
@@ -61,11 +64,9 @@ def _use(chain: Chain, imports: tuple[int, ...], notes: Observations) -> Use:
     while node is not chain.root:
         assert isinstance(node, ast.Attribute)
         parts.append(node.attr)
-        line = node.end_lineno or node.lineno
-        ends.append((line, source.column(line, node.end_col_offset or 0)))
+        ends.append(source.end(node))
         node = node.value
-    line = node.end_lineno or node.lineno
-    ends.append((line, source.column(line, node.end_col_offset or 0)))
+    ends.append(source.end(node))
     here = chain.here
     return Use(
         imports,
@@ -85,7 +86,7 @@ def loads_of(notes: Observations, imported: ImportedNames) -> tuple[Load, ...]:
     found: list[Load] = []
     for scope in notes.every_scope():
         for name, (node, guard) in scope.loads.items():
-            imports = imported.any(scope, name)
+            imports = imported.any(scope, name) if name in imported.names else ()
             if imports:
                 found.append(
                     Load(
