@@ -105,7 +105,7 @@ class Comparer:
             changes += [change for change in others if change.symbol not in known]
             changes = join(changes, broken, old.registry, last.registry, "merge")
             # What only the merge breaks is whole in the working tree: nothing to mend there.
-            findings += [msgspec.structs.replace(finding, fixable="no") for finding in broken]
+            findings += _not_fixable(broken)
         if not downstream:
             changes = [change for change in changes if change.consumers]
         tests, lost = _tests(new.registry, last.registry, findings)
@@ -130,7 +130,7 @@ class Comparer:
         ]
         symbols = {finding.symbol for finding in told_merged}
         bare = [msgspec.structs.replace(c, consumers=()) for c in changes if c.symbol in symbols]
-        return bare, findings
+        return bare, with_new_names(findings, changes)
 
     def downstream(
         self, compared: Compared, before: State, after: State, consumer: State, label: str
@@ -148,6 +148,8 @@ class Comparer:
         changes = join(found, findings, old.registry, new.registry)
         findings += self._of_changes(new, old, changes)
         changes = join(found, findings, old.registry, new.registry)
+        # `--fix` mends this project alone.
+        findings = _not_fixable(with_new_names(findings, compared.changes))
         tests, lost = _tests(new.registry, new.registry, findings)
         below = Labelled(label)
         own = [change.consumers for change in compared.changes]
@@ -238,6 +240,10 @@ def _unexplained(
         for f in findings
         if f.rule != "CG106" or (f.path, f.line, gone.get(f.symbol, "")) not in places
     ]
+
+
+def _not_fixable(findings: Iterable[Finding]) -> list[Finding]:
+    return [msgspec.structs.replace(finding, fixable="no") for finding in findings]
 
 
 def _with_fixable(

@@ -261,6 +261,36 @@ def test_a_project_downstream(root: Path, commit, tmp_path: Path) -> None:
     assert diff(root, Config(), base, head).changes == ()
 
 
+def test_a_project_downstream_is_told_the_new_name_and_is_not_mended(
+    root: Path, commit, tmp_path: Path
+) -> None:
+    other = tmp_path / "plugin"
+    other.mkdir()
+    (other / "plugin.py").write_text("from pkg.ids import mask\nimport pkg.gone\n")
+    base = commit(
+        START | {"pkg/ids.py": "def mask(a):\n    return a + 1\n", "pkg/gone.py": "X = 1\n"}
+    )
+    head = commit({"pkg/ids.py": "def id_mask(a):\n    return a + 1\n", "pkg/came.py": "X = 1\n"},
+                  remove=("pkg/gone.py",))  # fmt: skip
+    findings = diff(root, Config(), base, head, consumers=[str(other)]).findings
+    assert [(f.symbol, f.fixable, f.help) for f in findings] == [
+        ("pkg.ids:mask", "no", "`pkg.ids.mask` was renamed to `pkg.ids.id_mask`"),
+        ("pkg.gone", "no", "`pkg.gone` was renamed to `pkg.came`"),
+    ]
+
+
+def test_what_only_the_merge_breaks_is_told_the_new_name(root: Path, commit, git: Git) -> None:
+    start = commit(START | {"pkg/ids.py": "def mask(a):\n    return a + 1\n"})
+    base = commit({"pkg/ids.py": "def id_mask(a):\n    return a + 1\n"})
+    git("checkout", "-q", start)
+    head = commit({"tests/test_b.py": "from pkg.ids import mask\ndef test_b(): assert mask(1)\n"})
+    (finding,) = diff(root, Config(), base, head).findings
+    assert (finding.fixable, finding.help) == (
+        "no",
+        "`pkg.ids.mask` was renamed to `pkg.ids.id_mask`",
+    )
+
+
 def test_two_releases(tmp_path: Path) -> None:
     places: list[str] = []
     for name, source in {"one": "PAD = 3\n", "two": "\n"}.items():
