@@ -30,6 +30,8 @@ _OPEN = 24  # production files whose trees are held
 _OPEN_TESTS = 2
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 
+_Named = Mapping[str, Sequence[FunctionFragments]]
+
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
@@ -313,31 +315,40 @@ class Search:
         groups = [nodes for _, nodes in test.groups]
         return self._matcher.match(test.graphs, production, groups)
 
+    def _relations(self, path: str) -> tuple[_Named, _Named]:
+        """The functions of a file by their last names, and by what they are defined in."""
+        if self._related[0] != path:
+            by_name: dict[str, list[FunctionFragments]] = {}
+            by_outer: dict[str, list[FunctionFragments]] = {}
+            for function in self.files[path].functions:
+                outer, _, name = function.qualname.rpartition(".")
+                by_name.setdefault(name, []).append(function)
+                by_outer.setdefault(outer, []).append(function)
+            self._related = (path, (by_name, by_outer))
+        return self._related[1]
+
     def closure(self, path: str, test: FunctionFragments) -> tuple[set[str], set[str], bool]:
         """Fragments and calls of a test with the helpers of its file that it reaches."""
-        functions = self.files[path].functions
+        by_name, by_outer = self._relations(path)
         owner = test.qualname.rpartition(".")[0]
         fragments: set[str] = set()
         calls: set[str] = set()
         asserts = False
         pending = [test]
-        pending += [
-            f
-            for f in functions
-            if owner and f.qualname in (f"{owner}.setUp", f"{owner}.setup_method")
-        ]
+        if owner:
+            inner = by_outer.get(owner, ())
+            setups = (f"{owner}.setUp", f"{owner}.setup_method")
+            pending += [f for f in inner if f.qualname in setups]
         seen = {id(f) for f in pending}
         while pending:
             current = pending.pop()
             fragments.update(current.fragments)
             calls |= current.calls
             asserts = asserts or current.asserts
-            for other in functions:
-                if id(other) in seen:
-                    continue
-                outer, _, name = other.qualname.rpartition(".")
-                helper = name in current.calls and outer in ("", owner)
-                if helper or outer == current.qualname:
+            called = (f for name in current.calls for f in by_name.get(name, ()))
+            helpers = (f for f in called if f.qualname.rpartition(".")[0] in ("", owner))
+            for other in (*helpers, *by_outer.get(current.qualname, ())):
+                if id(other) not in seen:
                     seen.add(id(other))
                     pending.append(other)
         return fragments, calls, asserts
