@@ -113,6 +113,7 @@ class Search:
         self._last: tuple[tuple[str, int, str], TestGraph | None] | None = None
         self._last_cut: tuple[str, int, str] | None = None
         self._production: dict[tuple[str, int, str], Graphs] = {}
+        self._related: tuple[str, tuple[_Named, _Named]] = ("", ({}, {}))
 
     @cached_property
     def index(self) -> Index:
