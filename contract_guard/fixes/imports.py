@@ -3,15 +3,21 @@
 import ast
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from contract_guard.facts.model import Span
 from contract_guard.fixes.file import File
 from contract_guard.fixes.model import CannotFix, Edit
 from contract_guard.fixes.name_list import Pair, fitted, is_sorted, place_for, sort_key
 
-# As formatters write a statement of one line. What looks otherwise is opened by libcst, whose
-# import takes longer than most edits.
-_PLAIN = re.compile(r"from [.\w]+ import (\w+(?: as \w+)?(?:, \w+(?: as \w+)?)*)")
+# As formatters write them, on one line or with a name a line. What looks otherwise is opened by
+# libcst, whose import takes longer than most edits.
+_ALIAS = r"\w+(?: as \w+)?"
+_LINE = re.compile(rf"(?P<head>from [.\w]+) import (?P<names>{_ALIAS}(?:, {_ALIAS})*)")
+_ROWS = re.compile(
+    rf"(?P<head>from [.\w]+) import \(\n(?P<indent>[ \t]+)"
+    rf"(?P<names>{_ALIAS}(?:,\n(?P=indent){_ALIAS})*),\n(?P<end>[ \t]*)\)"
+)
 
 
 def without(statement: str, names: Collection[Pair], width: int) -> str:
@@ -20,60 +26,86 @@ def without(statement: str, names: Collection[Pair], width: int) -> str:
     `width` is what a line may hold from where the statement begins. A list that was spread over
     lines because it did not fit comes together where it does now.
     """
-    pairs = _plain_pairs(statement)
-    if pairs is None:
+    plain = _plain(statement)
+    if plain is None:
         from contract_guard.fixes import layout
 
         return layout.without(statement, names, width)
-    kept = [pair for pair in pairs if pair not in names]
-    return _with_pairs(statement, kept, width) if kept else ""
+    kept = [pair for pair in plain.pairs if pair not in names]
+    if not kept:
+        return ""
+    line = plain.line(kept)
+    if len(plain.line(plain.pairs)) > width >= len(line):
+        return line
+    return plain.written(kept, width)
 
 
 def renamed(statement: str, old: Pair, new: Pair, width: int) -> str:
     """`from m import a` with one of its (name, as) pairs replaced, and in order if it was."""
-    pairs = _plain_pairs(statement)
-    if pairs is None:
+    plain = _plain(statement)
+    if plain is None:
         from contract_guard.fixes import layout
 
         return layout.renamed(statement, old, new, width)
-    if new in pairs:
+    if new in plain.pairs:
         return without(statement, {old}, width)
-    changed = [new if pair == old else pair for pair in pairs]
-    if is_sorted(pairs):
+    changed = [new if pair == old else pair for pair in plain.pairs]
+    if is_sorted(plain.pairs):
         changed.sort(key=sort_key)
-    return _with_pairs(statement, changed, width)
+    return plain.written(changed, width)
 
 
 def widened(statement: str, new: Pair, width: int) -> str:
     """`from m import a` with one more (name, as) pair: in order where the others are, else last."""
-    pairs = _plain_pairs(statement)
-    if pairs is None:
+    plain = _plain(statement)
+    if plain is None:
         from contract_guard.fixes import layout
 
         return layout.widened(statement, new, width)
-    if new in pairs:
+    if new in plain.pairs:
         return statement
-    pairs.insert(place_for(new, pairs), new)
-    return _with_pairs(statement, pairs, width)
+    changed = [*plain.pairs]
+    changed.insert(place_for(new, changed), new)
+    return plain.written(changed, width)
 
 
 def written(module: str, pair: Pair, width: int) -> str:
     """A new `from module import name`."""
-    return _with_pairs(f"from {module} import ", [pair], width)
+    return _Plain(f"from {module}", [pair], "", "").written([pair], width)
 
 
-def _plain_pairs(statement: str) -> list[Pair] | None:
-    match = _PLAIN.fullmatch(statement)
+class _Plain(NamedTuple):
+    """A statement of one line, or, with an `indent`, of a line for each name and `end` before the
+    parenthesis."""
+
+    head: str
+    pairs: list[Pair]
+    indent: str
+    end: str
+
+    def line(self, pairs: Iterable[Pair]) -> str:
+        return f"{self.head} import {', '.join(map(_alias, pairs))}"
+
+    def written(self, pairs: Iterable[Pair], width: int) -> str:
+        if not self.indent:
+            return fitted(self.line(pairs), width)
+        rows = "".join(f"{self.indent}{_alias(pair)},\n" for pair in pairs)
+        return f"{self.head} import (\n{rows}{self.end})"
+
+
+def _plain(statement: str) -> _Plain | None:
+    match = _LINE.fullmatch(statement) or _ROWS.fullmatch(statement)
     if match is None:
         return None
-    parts = (each.partition(" as ") for each in match[1].split(", "))
-    return [(name, bound or None) for name, _, bound in parts]
+    found = match.groupdict(default="")
+    parts = (each.strip().partition(" as ") for each in found["names"].split(","))
+    pairs = [(name, bound or None) for name, _, bound in parts]
+    return _Plain(found["head"], pairs, found.get("indent", ""), found.get("end", ""))
 
 
-def _with_pairs(statement: str, pairs: Iterable[Pair], width: int) -> str:
-    head = statement.partition(" import ")[0]
-    names = (f"{name} as {bound}" if bound else name for name, bound in pairs)
-    return fitted(f"{head} import {', '.join(names)}", width)
+def _alias(pair: Pair) -> str:
+    name, bound = pair
+    return f"{name} as {bound}" if bound else name
 
 
 def adding(

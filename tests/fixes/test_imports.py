@@ -14,14 +14,19 @@ LISTS = st.lists(PAIRS, min_size=1, max_size=6, unique=True)
 WIDTHS = st.integers(20, 90)
 
 
-def statement(pairs: list[tuple[str, str | None]]) -> str:
-    names = (f"{name} as {bound}" if bound else name for name, bound in pairs)
-    return f"from pkg.mod import {', '.join(names)}"
+def statement(pairs: list[tuple[str, str | None]], indent: str | None) -> str:
+    names = [f"{name} as {bound}" if bound else name for name, bound in pairs]
+    if indent is None:
+        return f"from pkg.mod import {', '.join(names)}"
+    rows = "".join(f"{indent}    {name},\n" for name in names)
+    return f"from pkg.mod import (\n{rows}{indent})"
 
 
-@given(LISTS, PAIRS, PAIRS, WIDTHS)
-def test_plain_statements_are_changed_as_libcst_does(pairs, old, new, width: int) -> None:
-    text = statement(pairs)
+@given(LISTS, st.sampled_from([None, "", "    "]), PAIRS, PAIRS, WIDTHS)
+def test_plain_statements_are_changed_as_libcst_does(
+    pairs, indent: str | None, old, new, width: int
+) -> None:
+    text = statement(pairs, indent)
     assert imports.without(text, {old}, width) == layout.without(text, {old}, width)
     assert imports.widened(text, new, width) == layout.widened(text, new, width)
     for each in (old, pairs[0]):
