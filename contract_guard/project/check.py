@@ -114,7 +114,6 @@ def _check(
     # Not needed where the result was kept.
     from contract_guard.detectors.base import Context
     from contract_guard.detectors.run import BY_FILE, OVER_ALL, RULES, chosen_rules, detect, settle
-    from contract_guard.facts.model import ModuleFacts
     from contract_guard.project import last_run
     from contract_guard.project.extraction import asks_for_fragments
     from contract_guard.project.ignore import exclude_spec
@@ -122,7 +121,7 @@ def _check(
     from contract_guard.project.outlines import outlines, summaries
     from contract_guard.project.snapshot import load
     from contract_guard.registry.index import build
-    from contract_guard.registry.risk import tests_at_risk
+    from contract_guard.registry.risk import leaned_on
     from contract_guard.registry.unknowns import count_unknowns
 
     exclude_spec(tuple(config.per_file_ignores), "per-file-ignores")
@@ -158,21 +157,23 @@ def _check(
         known=rule_ids(),
     )
     warnings = (*snapshot.warnings, *search.warnings)
-    tests = [
-        test
-        for path, facts in snapshot.tree.files.items()
-        if isinstance(facts, ModuleFacts) and registry.layout.is_test_module(path)
-        for test in facts.pytest.tests
-    ]
-    risk = tests_at_risk(registry)
+    constants = dict(taken.constants)
+    for path, facts in registry.only(taken.again).facts():
+        if leaned := leaned_on(registry, path, facts):
+            constants[path] = frozenset(constant.symbol for constant in leaned)
+    tests = {
+        path: sum(test.cases for test in facts.pytest.tests)
+        for path, facts in registry.facts()
+        if registry.layout.is_test_module(path)
+    }
     checked = Checked(
         findings=tuple(finding for finding in found if snapshot.is_selected(finding.path)),
         files=snapshot.counts.files,
         lines=snapshot.counts.lines,
-        tests=sum(test.cases for test in tests),
-        modules=risk.modules,
-        constants=len(risk.constants),
-        tests_at_risk=risk.tests,
+        tests=sum(tests.values()),
+        modules=len(constants),
+        constants=len(frozenset[str]().union(*constants.values())),
+        tests_at_risk=sum(tests[path] for path in constants),
         unresolved=count_unknowns(registry) if count_unknown else {},
         cache_hits=snapshot.counts.cache_hits,
         cache_misses=snapshot.counts.cache_misses,
@@ -182,7 +183,7 @@ def _check(
     )
     if not warnings and all(each.is_settled for each in against):
         run_cache.keep(lookup, snapshot.stamps, msgspec.msgpack.encode(checked))
-        last_run.keep(lookup.project_key, snapshot, registry, by_file, lookup.cache_dir)
+        last_run.keep(lookup.project_key, snapshot, registry, by_file, constants, lookup.cache_dir)
     return checked
 
 

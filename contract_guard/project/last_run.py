@@ -26,25 +26,28 @@ _SHARED_FILES = ("conftest.py", "__init__.py")
 
 
 class _Run(msgspec.Struct, frozen=True):
-    """A run that was made: what its tree was made of, and what its detectors found by path."""
+    """A run that was made: what its tree was made of, and what it gave by path."""
 
     settings: bytes
     digests: dict[str, bytes]
     found: dict[str, tuple[Finding, ...]]
+    constants: dict[str, frozenset[str]]
 
 
 class Reuse(msgspec.Struct, frozen=True):
-    """`again` are the files to ask again, and `found` what was found in all others."""
+    """`again` are the files to ask again. Of all others, `found` is what was found in them, and
+    `constants` are the symbols of production's constants that test modules lean on."""
 
     again: frozenset[str]
-    found: tuple[Finding, ...]
+    found: tuple[Finding, ...] = ()
+    constants: dict[str, frozenset[str]] = {}
 
 
 def reuse(key: bytes, snapshot: Snapshot, registry: Registry, cache_dir: Path | None) -> Reuse:
     """What can be taken over from the run that was kept under `key`: nothing where none was kept,
     or where more than tests have changed."""
     tree = snapshot.tree
-    everything = Reuse(frozenset(tree.files), ())
+    everything = Reuse(frozenset(tree.files))
     with Cache(cache_dir) as cache:
         last = encoding.decode_result(cache.result(key), _Run)
         if last is None or last.settings != _settings(registry):
@@ -71,7 +74,8 @@ def reuse(key: bytes, snapshot: Snapshot, registry: Registry, cache_dir: Path | 
         (path for path, found in last.found.items() if any(f.impact is not None for f in found)),
     )
     kept = (finding for path, found in last.found.items() if path not in again for finding in found)
-    return Reuse(again & tree.files.keys(), tuple(kept))
+    constants = {path: symbols for path, symbols in last.constants.items() if path not in again}
+    return Reuse(again & tree.files.keys(), tuple(kept), constants)
 
 
 def keep(
@@ -79,10 +83,11 @@ def keep(
     snapshot: Snapshot,
     registry: Registry,
     found: Iterable[Finding],
+    constants: dict[str, frozenset[str]],
     cache_dir: Path | None,
 ) -> None:
-    """Keep what the detectors of one file after the other found, for the next run. Nothing is
-    kept of a run in which a file could not be read."""
+    """Keep for the next run what the detectors of one file after the other found, and what each
+    test module leans on. Nothing is kept of a run in which a file could not be read."""
     if snapshot.digests.keys() != snapshot.tree.files.keys():
         return
     by_path: defaultdict[str, list[Finding]] = defaultdict(list)
@@ -92,6 +97,7 @@ def keep(
         _settings(registry),
         dict(snapshot.digests),
         {path: tuple(findings) for path, findings in by_path.items()},
+        constants,
     )
     with Cache(cache_dir) as cache:
         cache.keep_result(key, msgspec.msgpack.encode(run))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from contract_guard.facts.model import ModuleFacts
 from contract_guard.registry import guards
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Producer, Resolution
@@ -39,22 +40,28 @@ def tests_at_risk(registry: Registry) -> Risk:
     importers: dict[str, dict[str, Producer]] = {}
     cases: dict[str, tuple[int, bool]] = {}
     for path, facts in registry.facts():
-        if not registry.layout.is_test_module(path):
-            continue
-        for imp in facts.imports:
-            if imp.name is None or not guards.fatal_at_import(facts, imp.scope, imp.guard):
-                continue
-            constant = production_constant(registry, registry.resolve_import(path, imp))
-            if constant is not None:
-                importers.setdefault(constant.symbol, {})[path] = constant
-                tests = facts.pytest.tests
-                cases[path] = (sum(t.cases for t in tests), all(t.exact for t in tests))
+        for constant in leaned_on(registry, path, facts):
+            importers.setdefault(constant.symbol, {})[path] = constant
+            tests = facts.pytest.tests
+            cases[path] = (sum(t.cases for t in tests), all(t.exact for t in tests))
     constants = [_at_risk(producers, cases) for producers in importers.values()]
     return Risk(
         constants=tuple(sorted(constants, key=lambda c: (-c.tests, c.producer.symbol))),
         modules=len(cases),
         tests=sum(count for count, _ in cases.values()),
     )
+
+
+def leaned_on(registry: Registry, path: str, facts: ModuleFacts) -> list[Producer]:
+    """The constants of production without which a test module cannot be collected."""
+    if not registry.layout.is_test_module(path):
+        return []
+    found = (
+        production_constant(registry, registry.resolve_import(path, imp))
+        for imp in facts.imports
+        if imp.name is not None and guards.fatal_at_import(facts, imp.scope, imp.guard)
+    )
+    return [constant for constant in found if constant is not None]
 
 
 def is_constant_name(name: str) -> bool:

@@ -65,9 +65,10 @@ def agree(root: Path, cache_dir: Path) -> None:
     kept = check(root, Config(), cache_dir=cache_dir, jobs=1)
     fresh = check(root, Config(), jobs=1)
     assert kept.findings == fresh.findings
-    assert (kept.tests, kept.modules, kept.tests_at_risk) == (
+    assert (kept.tests, kept.modules, kept.constants, kept.tests_at_risk) == (
         fresh.tests,
         fresh.modules,
+        fresh.constants,
         fresh.tests_at_risk,
     )
 
@@ -151,4 +152,4 @@ def test_a_test_that_another_imports_is_no_end(
     check(root, Config(), cache_dir=tmp_path / "cache", jobs=1)
     write({"tests/test_a.py": "def test_b(): ...\n"})
     check(root, Config(), cache_dir=tmp_path / "cache", jobs=1)
-    assert reused[1] == Reuse(frozenset(TREE), ())
+    assert reused[1] == Reuse(frozenset(TREE))
