@@ -27,8 +27,8 @@ def echoed_calls(context: Context) -> Iterable[Finding]:
         if not facts.fragments.echoes or not context.registry.layout.is_test_module(path):
             continue
         for echo in facts.fragments.echoes:
-            producer = _production(context, path, facts, echo)
-            if producer is not None and not _says_so(context, path, facts, echo):
+            producer = _production(context, path, facts, echo) if echo.function else None
+            if (echo.name or producer is not None) and not _says_so(context, path, facts, echo):
                 yield _finding(context, path, facts, echo, producer)
 
 
@@ -67,7 +67,7 @@ def _says_so(context: Context, path: str, facts: ModuleFacts, echo: Echo) -> boo
 
 
 def _finding(
-    context: Context, path: str, facts: ModuleFacts, echo: Echo, producer: Producer
+    context: Context, path: str, facts: ModuleFacts, echo: Echo, producer: Producer | None
 ) -> Finding:
     lines = context.text(path).split("\n")
     start, last = lines[echo.line - 1], lines[echo.end - 1]
@@ -77,7 +77,10 @@ def _finding(
         for index, scope in enumerate(facts.scopes)
         if scope.qualname == echo.qualname and scope.span.line <= echo.line <= scope.span.end_line
     ]
-    if echo.evaluated[1:] or echo.line in echo.evaluated:
+    who = "production" if producer is None else "the function"
+    if producer is None:
+        how = f"compares `{echo.name}` with itself"
+    elif echo.evaluated[1:] or echo.line in echo.evaluated:
         how = f"calls `{producer.symbol}` on the same arguments for both sides"
     else:
         how = f"compares what `{producer.symbol}` gave on line {min(echo.evaluated)} with itself"
@@ -85,8 +88,10 @@ def _finding(
         "CG305",
         "warning",
         Site(path, facts, span, span, scopes[-1] if scopes else 0, -1),
-        producer.symbol,
-        f"the assertion {how}: it holds whatever the function does",
-        "write out what is expected; or, if the test is that a second call gives the same, say so "
-        "in its name",
+        echo.name if producer is None else producer.symbol,
+        f"the assertion {how}: it holds whatever {who} does",
+        "compare the result with what is expected"
+        if producer is None
+        else "write out what is expected; or, if the test is that a second call gives the same, "
+        "say so in its name",
     )

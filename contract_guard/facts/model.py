@@ -411,7 +411,8 @@ class Echo(_Fact, frozen=True):
 
     `function` is the dotted callee, a local object's class in place of its name. `evaluated` are
     the lines of the call, one where both sides are the same evaluation. Lines from 1, `end`
-    included.
+    included. `name` is the name that is given as both sides, where it tells that one was to be
+    something else (`expected`); "" where there is none, else `function` may be "".
     """
 
     qualname: str
@@ -419,6 +420,7 @@ class Echo(_Fact, frozen=True):
     end: int
     function: str
     evaluated: tuple[int, ...]
+    name: str = ""
 
 
 class Input(_Fact, frozen=True):

@@ -1,5 +1,5 @@
 """Assertions that compare a call with itself: both sides are what one call gave, or two calls of
-the same function on the same arguments with nothing in between.
+the same function on the same arguments with nothing in between; or one expected value twice.
 
 Syntax only. Whether the function is production's, and whether the test says that repetition is
 what it checks, is for the caller to tell.
@@ -7,6 +7,7 @@ what it checks, is for the caller to tell.
 
 import ast
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -31,6 +32,7 @@ _EQUAL = words(
 _SEEDS = words("seed rng generator random_state key")
 _HARMLESS = words("len isinstance type id print")
 _MAY_CALL = (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.Await)
+_ONE_SIDE = re.compile(r"(^|_)(expect(ed)?|desired|want(ed)?|actual|result|got)(_|\d|$)")
 _DEPTH = 6
 
 
@@ -98,24 +100,28 @@ class _Test:
             return None
         left = self._resolved(_Side(comparison.left, at), block, _DEPTH)
         right = self._resolved(_Side(comparison.right, at), block, _DEPTH)
-        call = _call(left.node)
-        if call is None or ast.dump(left.node) != ast.dump(right.node):
+        if ast.dump(left.node) != ast.dump(right.node):
             return None
-        function = self._callee(call)
-        if not function or _makes(function) or not self._is_settled(left.node):
+        statement = block[at]
+        end = statement.end_lineno or statement.lineno
+        if isinstance(statement, ast.With | ast.AsyncWith):
+            end = statement.lineno
+        name = _one_name(comparison)
+        call = _call(left.node)
+        function = self._callee(call) if call is not None else ""
+        if call is None or not function:
+            line = statement.lineno
+            return Echo(self._qualname, line, end, "", (line,), name) if name else None
+        if _makes(function) or not self._is_settled(left.node):
             return None
         between = block[min(left.at, right.at) + 1 : at]
         text = ast.dump(call)
         if not all(_is_harmless(statement, text) for statement in between):
             return None
-        statement = block[at]
         if _is_pinned(statement):
             return None
         lines = sorted({block[side.at].lineno for side in (left, right)})
-        end = statement.end_lineno or statement.lineno
-        if isinstance(statement, ast.With | ast.AsyncWith):
-            end = statement.lineno
-        return Echo(self._qualname, statement.lineno, end, function, tuple(lines))
+        return Echo(self._qualname, statement.lineno, end, function, tuple(lines), name)
 
     def _resolved(self, side: _Side, block: Sequence[ast.stmt], depth: int) -> _Side:
         """The side with names of the block replaced by what they are bound to, without what only
@@ -175,6 +181,16 @@ class _Test:
             if isinstance(inner, ast.Lambda | ast.Yield | ast.NamedExpr):
                 return False
         return True
+
+
+def _one_name(comparison: Comparison) -> str:
+    """The name that an asserting function is given as both sides, if what it is called tells that
+    one was to be something else (`assert x == x` may be a test of equality); "" if there is none.
+    """
+    left, right = comparison.left, comparison.right
+    if not isinstance(left, ast.Name) or not isinstance(right, ast.Name) or left.id != right.id:
+        return ""
+    return left.id if " " not in comparison.form and _ONE_SIDE.search(left.id) else ""
 
 
 def _is_pinned(statement: ast.stmt) -> bool:

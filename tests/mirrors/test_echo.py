@@ -90,3 +90,19 @@ def test_only_tests_are_looked_at() -> None:
 def test_methods_have_qualified_names() -> None:
     source = "class TestA:\n    def test_b(self):\n        assert f(1) == f(1)\n"
     assert [echo.qualname for echo in echoes(ast.parse(source))] == ["TestA.test_b"]
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("expected = a + b\nassert_allclose(expected, expected, rtol=1e-5)", "expected"),
+        ("result = f(1)\nself.assertEqual(result, result)", "result"),
+        ("actual = a.b(1).c\nself.assert_close(actual, actual)", "actual"),
+        ("assert expected == expected", None),  # may be a test of equality
+        ("left = a + b\nassert_allclose(left, left)", None),
+        ("assert_allclose(expected, expected.T)", None),
+    ],
+)
+def test_one_name_for_both_sides(body: str, name: str | None) -> None:
+    tree = ast.parse(f"def test_it(fixture):\n{textwrap.indent(body, '    ')}")
+    assert [echo.name for echo in echoes(tree)] == ([] if name is None else [name])

@@ -1,4 +1,5 @@
 import pytest
+from numpy.testing import assert_allclose
 from pkg import scaling
 from pkg.scaling import Scaler, scale
 
@@ -32,3 +33,10 @@ def reference(values):
 
 def test_with_reference():
     assert scale([7], 5) == reference([7])  # expect: CG305 pkg.scaling:scale
+
+
+def test_tripled():
+    result = scale([1, 2], 3)
+    expected = [3 * value for value in (1, 2)]
+    assert_allclose(expected, expected)  # expect: CG305 expected
+    assert len(result) == 2

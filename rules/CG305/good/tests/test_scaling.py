@@ -1,5 +1,6 @@
 import copy
 
+from numpy.testing import assert_allclose
 from pkg import scaling
 from pkg.scaling import Scaler, scale
 
@@ -65,3 +66,14 @@ def test_comes_sorted():
 
 def test_chain_ends_at_a_value():
     assert sum(scale([0])) == sum(scale([0])) == 0
+
+
+def test_expected():
+    result = scale([1, 2], 3)
+    expected = [3 * value for value in (1, 2)]
+    assert_allclose(result, expected)
+
+
+def test_equality_holds_for_the_same():
+    expected = [3, 6]
+    assert_allclose(expected, expected)
