@@ -225,10 +225,13 @@ def _is_message(copy: Copy) -> bool:
     """True for the text of an error message with its values filled in, and for other short text
     unless it is all of what the assertion names."""
     match = copy.match
-    if all(form.endswith((" message", "match")) for form in copy.forms):
+    if all(form.endswith(" message") for form in copy.forms):
         return match.text > 0
-    is_short = not match.computing and 0 < match.text < _LONG_TEXT
-    return is_short and not (match.whole >= 2 and copy.distance == 0)
+    if match.computing or not match.text:
+        return False
+    is_whole = match.whole >= 2 and copy.distance == 0
+    of_error = all(form.endswith("match") for form in copy.forms)
+    return of_error or (match.text < _LONG_TEXT and not is_whole)
 
 
 def _is_wording(resemblance: Resemblance) -> bool:
@@ -279,6 +282,7 @@ def _predicates(
     for predicate in named_predicates(graph.form, frozenset(symbols)):
         if predicate.node not in masked:
             continue
+        search.asked.constants.update(predicate.names)
         wanted = {n for name in predicate.names for n in constants.get(name, ())}
         for entry in (entries[number] for number in sorted(wanted)):
             same = named_predicates(search.production(entry).form, predicate.names)
