@@ -256,14 +256,14 @@ def test_quiet(test: str) -> None:
     assert copies(test) == ()
 
 
-def test_a_value_computed_for_a_message_is_a_note() -> None:
+def test_a_value_computed_for_a_message_is_a_copy() -> None:
     (found,) = copies("""
 def test_it(rows, limit):
     left = round(rows / limit * 100) % 7
     with pytest.raises(ValueError, match=f"of these rows {left} cannot be taken together"):
         checked(rows, limit)
 """)
-    assert is_note(found)
+    assert (found.production.qualname, is_note(found)) == ("checked", False)
 
 
 def test_a_routine_that_production_is_given_the_result_of_is_no_other_way() -> None:
