@@ -1,7 +1,8 @@
 """A rule that production holds inline and a test repeats."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -170,3 +171,27 @@ def test_why_not(files: Mapping[str, str], line: int, reason: str) -> None:
 def test_a_name_that_is_none() -> None:
     with pytest.raises(CannotFix, match="no name for a function"):
         extracted(project(), name="not a name")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "assert (padding_mask(ids) == ((ids == SENTINEL) | (ids == PAD))).all()",
+        "expected = (ids == SENTINEL) | (ids == PAD)\n"
+        "    assert (padding_mask(ids) == expected).all()",
+    ],
+)
+def test_a_copy_that_the_helper_is_checked_against_stays(
+    fix: Callable[..., Any], check: str
+) -> None:
+    """A call in its place would compare production with itself."""
+    router = (
+        "PAD = 129279\nSENTINEL = 129252\n\n\n"
+        "def padding_mask(ids):\n    return (ids == SENTINEL) | (ids == PAD)\n"
+    )
+    test = (
+        "import torch\nfrom pkg.router import PAD, SENTINEL, padding_mask\n\n\n"
+        f"def test_mask():\n    ids = torch.tensor([42, SENTINEL, PAD, 7])\n    {check}\n"
+    )
+    files = {"pkg/__init__.py": "", "pkg/router.py": router, "tests/test_a.py": test}
+    assert fix(files, unsafe=True).files["tests/test_a.py"] == test
