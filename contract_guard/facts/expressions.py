@@ -1,7 +1,6 @@
 """Reading expressions: an explicit stack, as expressions may nest thousands deep."""
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,73 +9,21 @@ from contract_guard.facts.guards import GuardRecord, condition_kind, is_special,
 from contract_guard.facts.imports import IMPORTERS, dynamic_import, importer_name
 from contract_guard.facts.literals import is_distinctive_int, is_distinctive_text
 from contract_guard.facts.model import BindingKind
-from contract_guard.facts.observations import Bound, Chain, Here, Observations
+from contract_guard.facts.noting import NoteTaker, defaults_of
+from contract_guard.facts.observations import Chain, Here
 from contract_guard.facts.scopes import ScopeRecord
-from contract_guard.facts.source import Positioned, Source
+from contract_guard.facts.source import Source
 
 Stack = list[ast.expr]
-_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _Deferred = tuple[ScopeRecord, GuardRecord | None, Stack]
 
 
-class ExpressionReader:
-    """Notes names, attribute chains, calls, conditions and literals of expressions.
-
-    `scope` and `guard` are where the reader stands; `tokens` grows by the code read, for hashes.
-    """
+class ExpressionReader(NoteTaker):
+    """Notes names, attribute chains, calls, conditions and literals of expressions."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.notes = Observations(source)
-        self.scope = self.notes.module
-        self.guard: GuardRecord | None = None
-        self.tokens: list[str] = []
+        super().__init__(source)
         self._deferred: list[_Deferred] = []
-
-    # Bindings
-
-    def bind(
-        self,
-        name: str,
-        kind: BindingKind,
-        node: Positioned,
-        statement: Positioned,
-        value: ast.expr | None = None,
-        path: tuple[int, ...] = (),
-        imported: int = -1,
-        digest: int = 0,
-    ) -> None:
-        """A statement in the present scope binds `name`."""
-        scope = self.scope.binding_scope()
-        via_global = False
-        if name in scope.globals:
-            scope = self.notes.module
-            via_global = True
-        elif name in scope.nonlocals:
-            self.notes.nonlocal_bindings.append((scope, name))
-            return
-        if imported >= 0:
-            scope.bound.setdefault(name, []).append(imported)
-        elif kind != "annotation":
-            scope.bind(name)
-        elif scope.kind == "function":
-            scope.bound.setdefault(name, [])
-        bindings = self.notes.bindings.get(scope)
-        if bindings is not None:
-            bindings.append(
-                Bound(
-                    name,
-                    kind,
-                    node,
-                    statement,
-                    self.guard,
-                    value,
-                    path,
-                    imported,
-                    digest,
-                    via_global,
-                )
-            )
 
     def target(
         self,
@@ -122,20 +69,6 @@ class ExpressionReader:
         else:
             self.notes.attribute_stores.append((node, here))
             self.expression(root, here)
-
-    def mention(self, node: ast.expr) -> None:
-        """Note only which names an expression that never runs mentions."""
-        loaded = self.notes.loaded
-        if isinstance(node, ast.Name):
-            loaded.add(node.id)
-            return
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                loaded.add(part.id)
-            elif isinstance(part, ast.Attribute):
-                loaded.add(part.attr)
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                loaded.update(_IDENTIFIER.findall(part.value))
 
     # The loop
 
@@ -358,15 +291,6 @@ class ExpressionReader:
         stack.extend(defaults_of(node.args)[::-1])
         self._deferred.append((scope, self.guard, [node.body]))
 
-    def parameters(self, arguments: ast.arguments, scope: ScopeRecord) -> None:
-        self.tokens.append(
-            f"({len(arguments.posonlyargs)},{len(arguments.args)},{len(arguments.kwonlyargs)},"
-            f"{arguments.vararg is not None},{len(arguments.defaults)}"
-        )
-        for argument in every_argument(arguments):
-            self.tokens.append(argument.arg)
-            scope.bind(argument.arg)
-
     def comprehension(
         self,
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
@@ -420,17 +344,3 @@ _HANDLERS: dict[type[ast.expr], Callable[[ExpressionReader, Any, Stack, Here], N
     ast.GeneratorExp: ExpressionReader.comprehension,
     ast.DictComp: ExpressionReader.comprehension,
 }
-
-
-def every_argument(arguments: ast.arguments) -> list[ast.arg]:
-    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    if arguments.vararg is not None:
-        found.append(arguments.vararg)
-    if arguments.kwarg is not None:
-        found.append(arguments.kwarg)
-    return found
-
-
-def defaults_of(arguments: ast.arguments) -> list[ast.expr]:
-    """Default values, which are evaluated where the function stands."""
-    return [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
