@@ -23,7 +23,10 @@ _ADVICE = {
         "`exclude` it if it is generated.",
     ),
     "too-large": ("is larger than this tool reads", "`exclude` it if it is generated."),
-    "unreadable": ("could not be read from disk", "Look at its permissions, or `exclude` it."),
+    "unreadable": (
+        "could not be read from disk",
+        "Look at its name and its permissions, or `exclude` it.",
+    ),
     "worker-died": (
         "made the process that read it die",
         "Please report it with the file; `exclude` it until then.",

@@ -71,6 +71,9 @@ class Unlisted(NamedTuple):
     reason: str
 
 
+NOT_UTF8 = "its name is not UTF-8"
+
+
 class Found(NamedTuple):
     """All lists are sorted by path. `build` are files that may name generated modules, or
     say what a test is."""
@@ -149,7 +152,7 @@ class _Walk:
         if list_ is None or not entry.is_file() or not self._counts(path):
             return
         if not is_text(path):
-            self._fail(path, "its name is not UTF-8")
+            self._fail(path, NOT_UTF8)
             return
         stat = entry.stat()
         list_.append(FoundFile(path, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size))
@@ -180,7 +183,7 @@ class _Walk:
         ):
             return
         if not is_text(path):
-            self._fail(path.rstrip("/"), "its name is not UTF-8")
+            self._fail(path.rstrip("/"), NOT_UTF8)
             return
         self.pending.append(_Directory(path, linked))
 
@@ -191,8 +194,7 @@ class _Walk:
 
     def _fail(self, path: str, error: OSError | str) -> None:
         reason = error if isinstance(error, str) else error.strerror or type(error).__name__
-        printable = path.encode("utf-8", "backslashreplace").decode()
-        self.found.unlisted.append(Unlisted(printable, reason))
+        self.found.unlisted.append(Unlisted(printable(path), reason))
 
 
 def list_for(found: Found, name: str) -> list[FoundFile] | None:
@@ -204,6 +206,11 @@ def list_for(found: Found, name: str) -> list[FoundFile] | None:
     if name.endswith(BUILD_SUFFIXES) or name in BUILD_NAMES:
         return found.build
     return None
+
+
+def printable(path: str) -> str:
+    """What a path that may not be UTF-8 is called."""
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def is_text(path: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from contract_guard.detectors.drift import BREAKING, place_of
+from contract_guard.detectors.likeness import renamed
 from contract_guard.detectors.run import run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
@@ -81,7 +82,9 @@ def explain(
                     change=change,
                     old=old,
                     findings=same,
-                    repair=_IN_WORK if in_head else _repair(each.symbol, change, same),
+                    repair=_IN_WORK
+                    if in_head
+                    else _repair(each.symbol, change, same) or _meant(registry, each.symbol),
                     is_uncommitted=in_head,
                 )
             )
@@ -170,6 +173,7 @@ def _change(
 
 
 def _repair(symbol: str, change: Change | None, findings: Sequence[Finding]) -> str:
+    """ "" where nothing tells one."""
     name = symbol.partition(":")[2] or symbol
     if change is not None and change.replacement is not None:
         module, _, new = change.replacement.partition(":")
@@ -179,4 +183,24 @@ def _repair(symbol: str, change: Change | None, findings: Sequence[Finding]) -> 
             return f"take `{new}` from `{module}`"
         return f"use `{new}` in place of `{name}`"
     helps = [finding.help for finding in findings if finding.help]
-    return helps[0] if helps else f"remove what depends on `{name}`"
+    return helps[0] if helps else ""
+
+
+def _meant(registry: Registry, symbol: str) -> str:
+    """The advice for what nothing else is known of: a name that is spelled alike, if there is."""
+    dotted, _, name = symbol.partition(":")
+    modules = registry.modules.named(dotted)
+    if name and modules:
+        close = renamed(name, (known for each in modules for known in each.bindings))
+    else:
+        above, dot, last = dotted.rpartition(".")
+        of_project = (module.name for module in registry.modules.all() if module.tree == 0)
+        beside = {
+            module.removeprefix(above + dot).partition(".")[0]
+            for module in of_project
+            if module.startswith(above + dot)
+        }
+        close = [above + dot + module for module in renamed(last, beside)]
+    if close:
+        return f"did you mean {' or '.join(f'`{each}`' for each in close)}?"
+    return f"remove what depends on `{name or dotted}`"

@@ -22,11 +22,14 @@ from contract_guard.project.cache import Cache, code_stamp
 from contract_guard.project.config import Config
 from contract_guard.project.discovery import (
     FOREIGN_MARKS,
+    NOT_UTF8,
     SKIPPED_DIRECTORIES,
     Found,
     FoundFile,
+    Unlisted,
     is_text,
     list_for,
+    printable,
 )
 from contract_guard.project.encoding import decode, decode_result
 from contract_guard.project.git_objects import Blob, GitTree, Repository
@@ -194,7 +197,10 @@ class Revisions:
                 ((_, known[path]),) = self.repository.read([listing.oids[path]])
             return known[path]
 
-        return State(tree, read, unreadable_in(files))
+        unlisted = {
+            each.path: Unreadable("unreadable", each.reason) for each in listing.found.unlisted
+        }
+        return State(tree, read, unreadable_in(files) | unlisted)
 
     def _hints(self, listing: "_Listing", cache: Cache) -> frozenset[str]:
         """Kept as long as no build file and no path changes."""
@@ -236,6 +242,13 @@ class _Listing(NamedTuple):
     oids: dict[str, str]
 
 
+def _unlisted(path: str) -> Unlisted:
+    """The file, or the directory around it, of which the name is not UTF-8."""
+    parts = path.split("/")
+    places = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+    return Unlisted(printable(next(place for place in places if not is_text(place))), NOT_UTF8)
+
+
 def _listing(tree: GitTree, exclude: Sequence[str]) -> _Listing:
     """What `discovery.discover` would find in a checkout of it."""
     spec = exclude_spec(exclude)
@@ -251,7 +264,10 @@ def _listing(tree: GitTree, exclude: Sequence[str]) -> _Listing:
             continue
         if not _SKIPPED.isdisjoint(directories) or path.startswith(environments):
             continue
-        if not is_text(path) or (spec is not None and spec.check_file(path).include):
+        if spec is not None and spec.check_file(path).include:
+            continue
+        if not is_text(path):
+            found.unlisted.append(_unlisted(path))
             continue
         oids[path] = oid
         if list_ is not None:

@@ -43,9 +43,10 @@ def _block(failure: Failure) -> list[str]:
         return [f"{symbol} exists{where}", f"  {printable(failure.repair)}"]
     is_ours = failure.commit is not None or failure.findings or failure.is_uncommitted
     if failure.status == "unknown" and not is_ours:
+        meant = f"; {printable(failure.repair)}" if failure.repair.endswith("?") else ""
         return [
             f"{symbol}: unknown here",
-            "  not a name of this project: look for it in what is installed",
+            f"  not a name of this project: look for it in what is installed{meant}",
         ]
     lines = [f"{symbol} is not there"]
     if failure.commit is not None:

@@ -1,6 +1,7 @@
 """`check --base` and `check --hook`: what a change brings, without a file that says so."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -188,3 +189,19 @@ def test_the_repository_is_not_written_to(run, project: Path, git: Git) -> None:
     assert run("check", "--hook").code == 1
     assert {path: path.stat().st_mtime_ns for path in project.rglob("*")} == before
     assert not (project.parent / "ran").exists()
+
+
+def test_a_file_whose_name_is_not_utf_8_is_known_too(run, project: Path, git: Git) -> None:
+    name = os.fsdecode(b"test_\xff.py")
+    try:
+        (project / "tests" / name).write_text("x = 1\n")
+    except OSError:
+        pytest.skip("the file system takes only UTF-8 names")
+    folder = project / os.fsdecode(b"dir_\xff")
+    folder.mkdir()
+    (folder / "a.py").write_text("")
+    first = json.loads(run("check", "--base", "HEAD", "--format", "json").out)
+    assert [f["path"] for f in first["findings"]] == ["dir_\\udcff", "tests/test_\\udcff.py"]
+    git("add", "-A")
+    git("commit", "-qm", "names")
+    assert json.loads(run("check", "--base", "HEAD", "--format", "json").out)["findings"] == []

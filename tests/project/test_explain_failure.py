@@ -72,6 +72,23 @@ def test_a_name_that_never_was(root: Path, commit) -> None:
     assert len(failure.findings) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "repair"),
+    [
+        ("cannot import name 'IMAG_ID' from 'pkg.ids'", "did you mean `IMAGE_ID`?"),
+        ("cannot import name 'OTHER' from 'pkg.ids'", "remove what depends on `OTHER`"),
+        ("No module named 'pkg.idss'", "did you mean `pkg.ids`?"),
+        ("No module named 'pkgs'", "did you mean `pkg`?"),
+        ("No module named 'pkg.numbers'", "remove what depends on `pkg.numbers`"),
+    ],
+)
+def test_a_name_that_is_misspelled(root: Path, commit, text: str, repair: str) -> None:
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "IMAGE_ID = 1\n"})
+    kind = "ImportError" if text.startswith("cannot") else "ModuleNotFoundError"
+    (failure,) = explain(root, Config(), f"{kind}: {text}")
+    assert failure.repair == repair
+
+
 def test_a_text_without_an_error(root: Path) -> None:
     with pytest.raises(UserError, match="no ImportError"):
         explain(root, Config(), "all is well")
