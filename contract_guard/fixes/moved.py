@@ -169,7 +169,10 @@ def missing_attribute(file: File, finding: Finding, knowledge: Knowledge) -> Fix
     owner, _, last = new.name.rpartition(".")
     if new.module == module and owner == name.rpartition(".")[0]:
         end = Span(span.end_line, span.end_column - len(node.attr), *span[2:])
-        return Fix(new.safety, f"`{name}` is now `{new.name}`", (file.edit(end, last),))
+        dotted = file.source.segment(node)
+        dotted = dotted[: len(dotted) - len(node.attr)] + last
+        edits = (file.edit(end, last), *_in_quotes(file, node, dotted))
+        return Fix(new.safety, f"`{name}` is now `{new.name}`", edits)
     if "." in name or owner:
         raise CannotFix(f"it became `{new.symbol}`, which has another owner")
     return _chain(file, node, new.symbol.replace(":", "."), new, knowledge)
@@ -189,7 +192,7 @@ def _chain(
     ]
     names_top = any(i.form == "import" and i.bound == top and not i.renamed for i in roots)
     if names_top and _is_loaded(file, new.module, knowledge.registry):
-        return Fix(new.safety, title, (file.edit(node, dotted),))
+        return Fix(new.safety, title, (file.edit(node, dotted), *_in_quotes(file, node, dotted)))
     name, place = dotted.rpartition(".")[2], import_place(knowledge, file, new.symbol)
     text = name
     if new.name and not file.names.is_free(name):
@@ -200,6 +203,15 @@ def _chain(
         raise CannotFix(f"it is now `{dotted}`; the name cannot be imported here by itself")
     add = imports.adding(file, file.statement(roots[0]), place, (name, None), knowledge.line_length)
     return Fix(new.safety, title, (file.edit(node, text), add))
+
+
+def _in_quotes(file: File, node: ast.Attribute, new: str) -> Iterator[Edit]:
+    """The same chain in annotations in quotes."""
+    word = re.compile(rf"(?<![\w.]){re.escape(file.source.segment(node))}(?!\w)")
+    for text in file.names.annotations(file.names.top):
+        before = file.source.segment(text)
+        if word.search(before):
+            yield file.edit(text, word.sub(new, before))
 
 
 def _is_loaded(file: File, module: str, registry: Registry) -> bool:

@@ -137,6 +137,15 @@ def test_a_package_that_imports_its_module_makes_it_an_attribute(fix: Fix) -> No
     assert fixed.files["tests/test_a.py"] == "import pkg\nassert pkg.kernel.make_gate(1)\n"
 
 
+def test_annotations_in_quotes_follow_an_attribute(fix: Fix) -> None:
+    before = "import pkg.core\nA: 'list[pkg.core.X]' = pkg.core.X\nB: 'pkg.core.XY' = 1\n"
+    now = {"pkg/core.py": CORE.replace("X = 12", "COUNT = 12")}
+    fixed = mended(fix, before, BASE, now)
+    assert fixed.files["tests/test_a.py"] == before.replace("core.X]", "core.COUNT]").replace(
+        "core.X\n", "core.COUNT\n"
+    )
+
+
 def test_what_is_not_followed_is_told(fix: Fix) -> None:
     before = (
         "from pkg.core import make_gate\n"
