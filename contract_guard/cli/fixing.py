@@ -1,6 +1,7 @@
 """`--fix`, `--diff` and `--unsafe-fixes`: what was mended, shown or written."""
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -154,6 +155,12 @@ def unified_diff(mended: "Mended") -> str:
     lines: list[str] = []
     for path, (before, after) in sorted(mended.files.items()):
         name = printable(path)
-        pair = (decode(before).splitlines(), decode(after).splitlines())
+        pair = (_lines(decode(before)), _lines(decode(after)))
         lines += difflib.unified_diff(*pair, f"a/{name}", f"b/{name}", lineterm="")
     return "".join("\t".join(map(printable, line.split("\t"))) + "\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as Python and `patch` count them: a form feed ends none."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return lines if lines[-1] else lines[:-1]

@@ -248,3 +248,11 @@ def test_diff_does_not_mend_other_projects(run, moved: Path) -> None:
         done.err
         == "contract-guard: --fix and --diff mend this project alone: leave out --consumers\n"
     )
+
+
+def test_diff_counts_lines_as_python_does(run, moved: Path) -> None:
+    """A form feed, or a separator inside of a text, ends no line."""
+    test = moved / "tests/test_pad.py"
+    test.write_text("X = 'a\x0cb\u2028c'\n" + test.read_text("utf-8"), "utf-8")
+    done = run("check", str(moved), "--no-cache", "--diff")
+    assert " X = 'a\\x0cb\\u2028c'\n" in done.out
