@@ -55,6 +55,7 @@ class Rarity:
 
     def __init__(self, functions: Iterable[FunctionFragments]) -> None:
         self._weights: dict[str, float] = {}
+        self.asked: set[str] = set()  # the fragments whose weight was asked
         every = [function.fragments for function in functions]
         self.counts = Counter(chain.from_iterable(every))
         self.total = len(every)
@@ -65,6 +66,7 @@ class Rarity:
         operation, _, leaf = fragment.partition(">")
         if operation in STRUCTURE or (not leaf and operation.endswith("=")):
             return 0.0
+        self.asked.add(fragment)
         known = self._weights.get(fragment)
         if known is None:
             weight = self._weight(fragment, operation, leaf)
@@ -143,9 +145,9 @@ class Index:
             (e.path, e.function.qualname, e.function.start): n for n, e in enumerate(self.entries)
         }
 
-    def number(self, entry: Entry) -> int:
-        """The place of an entry among all."""
-        return self._numbers[entry.path, entry.function.qualname, entry.function.start]
+    def number(self, path: str, qualname: str, start: int) -> int:
+        """The place among all entries of a function, told by its file, name and first line."""
+        return self._numbers[path, qualname, start]
 
     @cached_property
     def rarity(self) -> Rarity:

@@ -68,10 +68,10 @@ class Matcher:
         self.rarity = rarity
 
     def production(self, module: Module, node: FunctionNode) -> Graphs:
-        """What one function of a file computes, weighed."""
+        """What one function of a file computes."""
         graph = trace_function(module, node)
         form = normal_form(graph.ops, graph.aliases)
-        return weigh(form, range(len(form.nodes)), self.rarity)
+        return weigh(form, range(len(form.nodes)), None)
 
     def match(
         self, test: Graphs, production: Graphs, expectations: Sequence[frozenset[int]]

@@ -1,10 +1,11 @@
 """The search for mirrors: nominate by fragments, compare as graphs, one test at a time."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.asked import Asked
 from contract_guard.mirrors.expected import form_of, is_expected
 from contract_guard.mirrors.graph import ProductionCalled
 from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, PACKAGE, Candidate, Entry, Index
@@ -16,7 +17,7 @@ from contract_guard.mirrors.operations import ACCESS, COMPUTING
 from contract_guard.mirrors.routines import own_routines
 from contract_guard.mirrors.scopes import FunctionNode
 from contract_guard.mirrors.slice import is_literal
-from contract_guard.mirrors.subject import FAR, Subjects, named
+from contract_guard.mirrors.subject import FAR, Subjects, Ways, named
 from contract_guard.mirrors.trace import Trace, run
 from contract_guard.mirrors.weights import Graphs, weigh
 
@@ -114,6 +115,15 @@ class Search:
         self._last_cut: tuple[str, int, str] | None = None
         self._production: dict[tuple[str, int, str], Graphs] = {}
         self._related: tuple[str, tuple[_Named, _Named]] = ("", ({}, {}))
+        self._candidates: tuple[str, dict[tuple[int, str], list[Candidate]]] = ("", {})
+        self.asked = Asked()
+
+    def note_anew(self) -> Asked:
+        """What is asked of production from now on, until this is called again."""
+        self.asked = Asked()
+        self.index.rarity.asked = self.asked.weights
+        self._last_subjects = None  # what it knows would not be asked again
+        return self.asked
 
     @cached_property
     def index(self) -> Index:
@@ -154,6 +164,15 @@ class Search:
 
     def candidates(self, path: str, test: FunctionFragments) -> list[Candidate]:
         """The production functions that one test may resemble, told by fragments alone."""
+        if self._candidates[0] != path:
+            self._candidates = (path, {})
+        known = self._candidates[1]
+        key = (test.start, test.qualname)
+        if key not in known:
+            known[key] = self._nominated(path, test)
+        return known[key]
+
+    def _nominated(self, path: str, test: FunctionFragments) -> list[Candidate]:
         fragments, calls, asserts = self.closure(path, test)
         if not asserts:
             return []
@@ -250,33 +269,52 @@ class Search:
         entry: Entry,
         actuals: Sequence[Reference],
     ) -> int | None:
-        ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
+        ways = _ways(graph, actuals)
+        function = (entry.function.qualname, entry.function.start)
+        asked = self.asked.of((test.qualname, test.start), entry.path, ways)
+        asked.entries.add(function)
+        self.asked.opened.add(entry.path)
 
         def setting(name: str) -> list[int]:
             found = self._function_wise(entry.path).builders(name)
-            return [self.index.number(Entry(entry.path, function)) for function in found]
+            asked.builders[name] = [(each.qualname, each.start) for each in found]
+            return [self.index.number(entry.path, *each) for each in asked.builders[name]]
 
-        distances = self._subjects_of(path, test).distances(ways, entry.path, setting)
+        distances = self.distances(path, test, ways, entry.path, setting)
         if not distances:
             return None
-        return distances.get(self.index.number(entry), FAR)
+        return distances.get(self.index.number(entry.path, *function), FAR)
 
-    def _subjects_of(self, path: str, test: FunctionFragments) -> Subjects:
+    def distances(
+        self,
+        path: str,
+        test: FunctionFragments,
+        ways: Ways,
+        place: str,
+        builders: Callable[[str], Collection[int]],
+    ) -> Mapping[int, int]:
+        """The entries that the names in assertions of a test stand for, with the number of calls
+        to each (`Subjects.distances`). `builders` are of file `place`."""
         key = (path, test.start, test.qualname)
         if self._last_subjects is None or self._last_subjects[0] != key:
             calls = self.closure(path, test)[1]
             self._last_subjects = (key, Subjects(self.index, path, calls))
-        return self._last_subjects[1]
+        return self._last_subjects[1].distances(ways, place, builders)
 
     def subjects(self, path: str, test: FunctionFragments) -> list[Candidate]:
         """The functions of production that the assertions of a test name."""
         graph = self.graph(path, test)
         if graph is None:
             return []
+        ways = _ways(graph, [actual for actual in graph.actuals if actual is not None])
+        self.asked.of((test.qualname, test.start), "", ways)
+        return self.nearest(path, test, ways)
+
+    def nearest(self, path: str, test: FunctionFragments, ways: Ways) -> list[Candidate]:
+        """The functions of production that these names in assertions of a test stand for, and
+        those that they call."""
         reach = self.index.reach(path, self.closure(path, test)[1])
-        actuals = [actual for actual in graph.actuals if actual is not None]
-        ways = [way for actual in actuals for way in named(graph.trace.graph, actual)]
-        distances = self._subjects_of(path, test).distances(ways, "", lambda _: ())
+        distances = self.distances(path, test, ways, "", lambda _: ())
         nearest = sorted(distances, key=lambda n: (distances[n], n))[:_SUBJECTS]
         return [
             Candidate(number, 0.0, max(reach.get(number, NONE), IMPORTED))
@@ -296,6 +334,7 @@ class Search:
     def production(self, entry: Entry) -> Graphs:
         """What a production function computes."""
         path, function = entry
+        self.asked.opened.add(path)
         key = (path, function.start, function.qualname)
         known = self._production.get(key)
         if known is None:
@@ -403,6 +442,10 @@ class Search:
         if self._matcher.leaves_out(graphs, [nodes for _, nodes in groups]):
             self._last_cut = (path, test.start, test.qualname)
         return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
+
+
+def _ways(graph: TestGraph, actuals: Iterable[Reference]) -> Ways:
+    return tuple(tuple(way) for each in actuals for way in named(graph.trace.graph, each))
 
 
 def _bear_verdict(shared: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ A copy can only be of these, or of what they call. A neighbour of them that rese
 value more (a sibling class, a sibling property) is not what the assertion checks.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from contract_guard.mirrors.graph import Graph
@@ -27,6 +27,9 @@ class Name(NamedTuple):
 
     text: str
     is_call: bool
+
+
+Ways = tuple[tuple[Name, ...], ...]
 
 
 def named(graph: Graph, actual: Reference) -> list[list[Name]]:
@@ -89,13 +92,13 @@ class Subjects:
     ) -> None:
         self._index = index
         self._calls = calls
-        self._known: dict[tuple[object, ...], dict[int, int]] = {}
+        self._known: dict[tuple[str, Ways], dict[int, int]] = {}
         self._near = index.reach(path, calls)
         self._classes = {name for name in calls if index.by_class.get(name)}
 
     def distances(
         self,
-        ways: Iterable[list[Name]],
+        ways: Ways,
         path: str,
         builders: Callable[[str], Collection[int]],
     ) -> Mapping[int, int]:
@@ -105,15 +108,12 @@ class Subjects:
         A field that was read may be what the call before it made, so that this counts too.
         `builders` gives the functions of file `path` that set a field of a name.
         """
-        each = [tuple(names) for names in ways]
-        key = (path, *each)
+        key = (path, ways)
         if key not in self._known:
-            self._known[key] = self._distances(each, builders)
+            self._known[key] = self._distances(ways, builders)
         return self._known[key]
 
-    def _distances(
-        self, ways: Iterable[tuple[Name, ...]], builders: Callable[[str], Collection[int]]
-    ) -> dict[int, int]:
+    def _distances(self, ways: Ways, builders: Callable[[str], Collection[int]]) -> dict[int, int]:
         found: dict[int, int] = {}
         for names in ways:
             known = False

@@ -45,11 +45,12 @@ class Graphs:
 def weigh(
     form: NormalForm,
     wanted: Iterable[int],
-    rarity: Rarity,
+    rarity: Rarity | None,
     ignored: frozenset[int] = frozenset(),
     routines: frozenset[int] = frozenset(),
 ) -> Graphs:
-    """The nodes `wanted` with their leaves and weights, without those `ignored`."""
+    """The nodes `wanted` with their leaves, without those `ignored`. Without `rarity` they have no
+    weight: only a test's count."""
     nodes: dict[int, Weighed] = {}
     for index in wanted:
         if index in ignored:
@@ -72,7 +73,9 @@ def weigh(
         # A text is what it says; an operation weighs the same whatever it is applied to, since
         # names are local choices and numbers often stand for what production takes as arguments.
         texts = constants if node.op == "format" else ()
-        weight = 0.0 if node.number is not None else weight_of(node.op, texts, rarity)
+        weight = 0.0
+        if rarity is not None and node.number is None:
+            weight = weight_of(node.op, texts, rarity)
         leaves = names | constants
         place = (node.op, node.line, len(node.operands))
         nodes[index] = Weighed(index, node, frozenset(leaves), tuple(children), weight, place)

@@ -1,5 +1,10 @@
 """The search for mirrors in all test files: from the cache where nothing that a file's result
-depends on has changed, in several processes otherwise."""
+depends on has changed, in several processes otherwise.
+
+A result is kept with what the search asked of production (`mirrors.asked`), and a digest of the
+answers. Where production has changed, the same is asked again, which takes no source: where the
+answers are the same, so is the result. So what is found never depends on earlier runs.
+"""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +15,7 @@ import msgspec
 
 from contract_guard.facts.model import FileFragments, Unreadable
 from contract_guard.facts.reader import decode
+from contract_guard.mirrors.asked import Asked, answers
 from contract_guard.mirrors.copies import FileCopies, copies_in
 from contract_guard.mirrors.search import Search
 from contract_guard.project import pool
@@ -23,6 +29,16 @@ FILE_SECONDS = 300.0
 
 _FOUND, _CHANGED, _LOST = b"F", b"C", b"L"
 _encode = msgspec.msgpack.Encoder().encode
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """The result for one file. `sources` is a digest of that file and of those of production that
+    were opened."""
+
+    sources: bytes
+    asked: Asked
+    answers: bytes
+    copies: FileCopies
 
 
 class MirrorSearch:
@@ -44,11 +60,18 @@ class MirrorSearch:
     ) -> Iterator[tuple[str, FileCopies]]:
         """Raises SourceChanged where a file is no longer what its facts were taken from."""
         snapshot = self._snapshot
-        worker = _Worker(snapshot.root, snapshot.stamps, files, tests)
         with Cache(self._cache_dir) as cache:
-            keys = _keys(worker.search, snapshot.digests, paths) if cache.is_open else {}
-            found = _kept(cache, snapshot.root, keys)
-            missing = [path for path in paths if path not in found]
+            digests: Mapping[str, bytes] = snapshot.digests if cache.is_open else {}
+            worker = _Worker(snapshot.root, snapshot.stamps, files, tests, digests)
+            keys = _keys(worker.search, digests, paths)
+            found: dict[str, FileCopies] = {}
+            doubtful: dict[str, bytes] = {}
+            for path, key, data in cache.copies(snapshot.root):
+                if keys.get(path) != key:
+                    doubtful[path] = data
+                elif (kept := decode_result(data, _Kept)) is not None:
+                    found[path] = kept.copies
+            missing = [(path, doubtful.get(path, b"")) for path in paths if path not in found]
             new: dict[str, bytes] = {}
             for path, message in self._search(worker, missing):
                 kind, body = message[:1], message[1:]
@@ -58,7 +81,7 @@ class MirrorSearch:
                     self.warnings.append(f"{path}: not searched for mirrors: {body.decode()}")
                 else:
                     new[path] = body
-                    found[path] = msgspec.msgpack.decode(body, type=FileCopies)
+                    found[path] = msgspec.msgpack.decode(body, type=_Kept).copies
             cache.keep_copies(
                 snapshot.root, [(path, keys[path], new[path]) for path in new if path in keys]
             )
@@ -67,26 +90,30 @@ class MirrorSearch:
         self.notices += _cut(paths, found)
         return ((path, found[path]) for path in paths if path in found)
 
-    def _search(self, worker: "_Worker", paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    def _search(
+        self, worker: "_Worker", doubtful: Sequence[tuple[str, bytes]]
+    ) -> Iterator[tuple[str, bytes]]:
+        """The results for these files, of which some have one that may hold still."""
         stamps = self._snapshot.stamps
-        if len(paths) > 1:
+        if len(doubtful) > 1:
             worker.search.prepare()  # once, for all processes that come of this one
         with closing(
             pool.run_all(
-                ((path, path.encode()) for path in paths),
+                ((path, path.encode() + b"\0" + data) for path, data in doubtful),
                 worker,
                 jobs=self._jobs,
                 seconds=FILE_SECONDS,
                 lost=_lost,
-                size=lambda path: stamps[path.decode()].size,
+                size=lambda item: stamps[_split(item)[0]].size,
             )
         ) as results:
             yield from results
 
 
 class _Worker:
-    """Searches one test file after the other. Forked processes share what it holds; where they
-    cannot, each gets the fragments once and makes the index again."""
+    """Searches one test file after the other, unless the result that it had holds still. Forked
+    processes share what it holds; where they cannot, each gets the fragments once and makes the
+    index again. `digests` are empty where nothing is kept."""
 
     def __init__(
         self,
@@ -94,21 +121,46 @@ class _Worker:
         stamps: Mapping[str, FoundFile],
         files: Mapping[str, FileFragments],
         tests: frozenset[str],
+        digests: Mapping[str, bytes],
     ) -> None:
-        self._made_of = (root, stamps, files, tests)
+        self._made_of = (root, stamps, files, tests, digests)
         self.search = Search(files, tests, self._text)
 
     def __reduce__(self) -> tuple[type["_Worker"], tuple[object, ...]]:
         return _Worker, self._made_of
 
-    def __call__(self, path: bytes) -> bytes:
+    def __call__(self, item: bytes) -> bytes:
+        path, data = _split(item)
         try:
-            return _FOUND + _encode(copies_in(self.search, path.decode()))
+            if data and self._holds(path, data):
+                return _FOUND + data
+            return _FOUND + _encode(self._searched(path))
         except SourceChanged as error:
             return _CHANGED + str(error).encode()
 
+    def _searched(self, path: str) -> _Kept:
+        asked = self.search.note_anew()
+        copies = copies_in(self.search, path)
+        if not self._made_of[-1]:
+            return _Kept(b"", asked, b"", copies)
+        return _Kept(self._sources(path, asked), asked, answers(self.search, path, asked), copies)
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        """Whether all that was asked for an earlier result has the same answers."""
+        kept = decode_result(data, _Kept)
+        return (
+            kept is not None
+            and kept.sources == self._sources(path, kept.asked)
+            and kept.answers == answers(self.search, path, kept.asked)
+        )
+
+    def _sources(self, path: str, asked: Asked) -> bytes:
+        digests = self._made_of[-1]
+        opened = [digests.get(each, b"") for each in (path, *sorted(asked.opened))]
+        return hashlib.sha256(b"".join(opened)).digest()
+
     def _text(self, path: str) -> str:
-        root, stamps, _, _ = self._made_of
+        root, stamps, *_ = self._made_of
         text = decode(read_unchanged(root, stamps, path))
         assert isinstance(text, str)  # its facts were read from the same bytes
         return text
@@ -147,9 +199,7 @@ def _keys(search: Search, digests: Mapping[str, bytes], paths: Sequence[str]) ->
     }
 
 
-def _kept(cache: Cache, root: Path, keys: Mapping[str, bytes]) -> dict[str, FileCopies]:
-    found: dict[str, FileCopies] = {}
-    for path, key, data in cache.copies(root):
-        if keys.get(path) == key and (copies := decode_result(data, FileCopies)) is not None:
-            found[path] = copies
-    return found
+def _split(item: bytes) -> tuple[str, bytes]:
+    """A path, and the result for it that was kept, empty where there is none."""
+    path, _, data = item.partition(b"\0")
+    return path.decode(), data

@@ -53,6 +53,31 @@ def test_padded():
     expected = (share + ranks - 1) // ranks * ranks - rows % 3
     assert padded(rows, block, ranks) == expected
 """
+MASKS = """
+PAD_ID = 129257
+
+
+class Gate:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def masked(self, ids, scores):
+        return (ids == PAD_ID) | (scores * self.weight < scores.mean())
+
+    def routed(self, ids, scores):
+        return self.masked(ids, scores) * (scores - scores.mean()) / scores.std()
+"""
+MASKED = """
+from pkg.masks import PAD_ID, Gate
+
+
+def test_masked():
+    gate = Gate(3)
+    ids, scores = given()
+    expected = (ids == PAD_ID) | (scores * gate.weight < scores.mean())
+    assert (gate.masked(ids, scores) == expected).all()
+    assert (gate.routed(ids, scores) == expected * (scores - scores.mean()) / scores.std()).all()
+"""
 TREE = {
     "pkg/__init__.py": "",
     "pkg/ops.py": OPS,
@@ -66,6 +91,14 @@ CONTENTS: dict[str, list[str | None]] = {
     "pkg/ops.py": [OPS, OPS.replace("1.702", "1.5"), OPS.replace("gated", "other"), "# none\n"],
     "pkg/padding.py": [PADDING, "\n\n" + PADDING, PADDING.replace("% 3", "% 5"), None],
     "pkg/copied.py": [PADDING, OPS, None],
+    "pkg/masks.py": [
+        MASKS,
+        "\n" + MASKS,
+        MASKS.replace("mean", "sum"),
+        MASKS.replace("Gate", "Way"),
+    ],
+    "pkg/more.py": [MASKS, MASKS.replace("self.masked(ids, scores)", "ids"), None],
+    "tests/test_masks.py": [MASKED, MASKED.replace("mean", "sum"), None],
     "tests/test_ops.py": [GATED, "# later\n" + GATED, PADDED, None],
     "tests/test_padding.py": [PADDED, GATED, PADDED.replace("% 3", "% 4")],
     "tests/pkg/padding.py": ["", None],  # hides production for one way of import
@@ -74,7 +107,7 @@ CONTENTS: dict[str, list[str | None]] = {
 EDITS = st.lists(
     st.sampled_from([(path, text) for path, texts in CONTENTS.items() for text in texts]),
     min_size=1,
-    max_size=6,
+    max_size=8,
 )
 
 
@@ -120,7 +153,7 @@ def test_both_are_found(write: Write) -> None:
 
 
 @settings(
-    max_examples=8,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )
@@ -170,6 +203,22 @@ def test_a_change_of_production_is_seen(write: Write, cache_dir: Path) -> None:
     mirrors(root, cache_dir)
     write({"pkg/padding.py": "def padded(rows, block, ranks):\n    return TABLE[rows]\n"})
     assert [f.symbol for f in mirrors(root, cache_dir)] == ["pkg.ops:gated"]
+
+
+def test_a_change_of_production_costs_the_tests_that_it_may_concern(
+    write: Write, cache_dir: Path, searched: list[str]
+) -> None:
+    root = write({**TREE, "pkg/other.py": "def other(x):\n    return x + 1\n"})
+    first = mirrors(root, cache_dir)
+    searched.clear()
+    write({"pkg/other.py": "# moved\n\ndef other(x):\n    return x.strip()\n"})
+    assert mirrors(root, cache_dir) == first
+    assert searched == []
+    write({"pkg/padding.py": "# moved\n" + PADDING})
+    ops, padding = mirrors(root, cache_dir)
+    assert searched == ["tests/test_padding.py"]
+    assert ops == first[0]
+    assert padding.related[0].line == first[1].related[0].line + 1
 
 
 def test_damaged_results_are_made_again(write: Write, cache_dir: Path) -> None:
