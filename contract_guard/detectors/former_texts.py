@@ -66,7 +66,7 @@ def _replaced(context: Context, old: Context) -> Iterator[tuple[str, _Replaced]]
                 other = _nearest(text, came)
                 if other is not None:
                     line = next(n for n, line in enumerate(now, 1) if other in line)
-                    scope = after.scopes[_function_at(after, line)]
+                    scope = after.scopes[innermost_function(after, line)]
                     module = registry.module(path).name
                     symbol = f"{module}:{scope.qualname}" if scope.qualname else module
                     yield text, _Replaced(other, symbol)
@@ -111,7 +111,7 @@ def _in_file(
             yield context.finding(
                 "CG203",
                 "warning",
-                Site(path, facts, span, span, _function_at(facts, number), -1),
+                Site(path, facts, span, span, innermost_function(facts, number), -1),
                 now.symbol,
                 f"{match[2]!r} is what `{now.symbol}` had before this change; it has "
                 f"{now.text!r} now",
@@ -121,7 +121,7 @@ def _in_file(
             )
 
 
-def _function_at(facts: ModuleFacts, line: int) -> int:
+def innermost_function(facts: ModuleFacts, line: int) -> int:
     """The scope of the innermost function around a line, 0 for the module."""
     around = (
         index

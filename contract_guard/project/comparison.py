@@ -12,6 +12,7 @@ from contract_guard.detectors.former_fixtures import former_fixtures, gone_fixtu
 from contract_guard.detectors.former_texts import former_texts
 from contract_guard.detectors.former_values import former_values
 from contract_guard.detectors.narrowed import merged_inputs
+from contract_guard.detectors.older_values import History, older_values
 from contract_guard.detectors.outdated_calls import outdated_calls
 from contract_guard.detectors.run import DETECTORS, run
 from contract_guard.findings import Finding, TestsLost
@@ -63,9 +64,16 @@ class Compared(NamedTuple):
 
 
 class Comparer:
-    """Compares with one choice of rules."""
+    """Compares with one choice of rules; with a `history`, former values are looked for in it."""
 
-    def __init__(self, config: Config, select: Sequence[str], ignore: Sequence[str]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        select: Sequence[str],
+        ignore: Sequence[str],
+        history: History | None = None,
+    ) -> None:
+        self._history = history
         self._config = config
         self._select = select
         self._ignore = ignore
@@ -91,7 +99,7 @@ class Comparer:
         found = compare(old.registry, new.registry, downstream=True)
         findings = self._fresh(new, old)
         changes = join(found, findings, old.registry, new.registry)
-        told = self._of_changes(new, old, changes)
+        told = self._of_changes(new, old, changes, self._history)
         findings = [*_unexplained(findings, told, old, new), *told]
         changes = join(found, findings, old.registry, new.registry)
         findings = with_new_names(_with_fixable(findings, found, old, new), found)
@@ -163,7 +171,13 @@ class Comparer:
             _together(compared.lost, lost and below.lost(lost)),
         )
 
-    def _of_changes(self, new: "_End", old: "_End", changes: Sequence[Change]) -> list[Finding]:
+    def _of_changes(
+        self,
+        new: "_End",
+        old: "_End",
+        changes: Sequence[Change],
+        history: History | None = None,
+    ) -> list[Finding]:
         """What can be told of a file only by what it was, or by what has changed."""
         earlier = Context(old.registry, old.state.read, old.state.unreadable)
 
@@ -171,6 +185,12 @@ class Comparer:
             return lambda context: detect(context, earlier, changes)
 
         detectors = [(rules, over(detect)) for rules, detect in OF_CHANGES]
+        if history is not None:
+
+            def older(context: Context) -> Iterable[Finding]:
+                return older_values(context, earlier, history)
+
+            detectors.append((frozenset({"CG203"}), older))
         rules = frozenset[str]().union(*(rules for rules, _ in OF_CHANGES))
         found = self._run(new, rules, detectors)
         self._notices.update(dict.fromkeys(earlier.notices))

@@ -112,10 +112,12 @@ def _diffed(
     from contract_guard.project.comparison import Comparer
     from contract_guard.project.culprits import with_commits
     from contract_guard.project.documents import with_documents
+    from contract_guard.project.former import FormerValues
     from contract_guard.project.releases import load_release
     from contract_guard.registry.boundary import across_boundaries
 
-    comparer = Comparer(config, select, ignore)
+    history = FormerValues(revisions.repository, revisions.ancestor)
+    comparer = Comparer(config, select, ignore, history)
     old, new = revisions.old, revisions.new
     merged = (revisions.other, revisions.merged) if revisions.needs_merge else None
     compared = comparer.compared(old, new, merged, downstream=bool(consumers))
@@ -139,7 +141,7 @@ def _diffed(
         tests=compared.tests,
         old=revisions.ancestor,
         new=None if revisions.is_working_tree else revisions.head,
-        warnings=tuple(revisions.warnings),
+        warnings=(*revisions.warnings, *history.warnings),
         notices=comparer.notices,
     )
 

@@ -268,6 +268,21 @@ class Repository(AbstractContextManager["Repository"]):
         )
         return [Commit(*entry.split("\t", 2)) for entry in output.split("\0") if entry]
 
+    def touching(
+        self, words: Sequence[str], commit: str, paths: Sequence[str], limit: int
+    ) -> list[Commit]:
+        """Commits up to `commit`, newest first, that brought one of `words` (letters and digits)
+        into one of `paths`, or took it out; without those that have no parent."""
+        if self._is_partial or not words or not paths:
+            return []
+        how = (f"-{limit}", "-z", "--format=%H%x09%cI%x09%s", "--no-show-signature")
+        pattern = ("--min-parents=1", "--no-textconv", "--pickaxe-regex", f"-S{'|'.join(words)}")
+        output = self._git(
+            ["log", *how, *pattern, commit, "--", *(self.prefix + path for path in paths)],
+            failure=f"cannot read the history of {commit}",
+        )
+        return [Commit(*entry.split("\t", 2)) for entry in output.split("\0") if entry]
+
     def _receive(self, stream: IO[bytes], oid: str) -> bytes:
         header = stream.readline().split()
         if len(header) == 3 and header[1] == b"blob":

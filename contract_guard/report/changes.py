@@ -169,6 +169,8 @@ def headline(change: Change) -> str:
         if change.kind == "rule-changed":
             accepted = f"accepts {after}, " + (f"was {before}" if before else "a new rule")
             return f"rule-changed {symbol}: {accepted} ({where})"
+        if before == after:  # it changed before the older revision
+            return f"a former value of {symbol}, now {_cut(after)} ({where})"
         return f"value-changed {symbol}: {_values(change)} ({where})"
     if change.kind in ("signature-changed", "default-changed"):
         return f"{change.kind} {symbol}: {_values(change)} ({_where(change.new or change.old)})"

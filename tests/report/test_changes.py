@@ -45,3 +45,9 @@ def test_a_change_within_a_function_has_no_values() -> None:
     place = Place("pkg/m.py", 3)
     change = Change(symbol="pkg.m:f", kind="value-changed", old=place, new=place)
     assert headline(change) == "value-changed pkg.m:f (pkg/m.py:3)"
+
+
+def test_a_constant_that_changed_before() -> None:
+    place = Place("pkg/m.py", 3, "4")
+    change = Change(symbol="pkg.m:PAD", kind="value-changed", old=place, new=place)
+    assert headline(change) == "a former value of pkg.m:PAD, now 4 (pkg/m.py:3)"
