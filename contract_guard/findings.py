@@ -49,10 +49,10 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     `inputs` counts those on which both were compared, `refused` those on which one side raised.
     With "part", `at` are the smallest inputs found on which they differ, and `expected` and
     `actual` what the test and production gave there, as Python text. With "cannot", nothing was
-    compared, for `reason`.
+    run, and with "stopped" it was and nothing was compared, for `reason`.
     """
 
-    status: Literal["agree", "part", "cannot"]
+    status: Literal["agree", "part", "cannot", "stopped"]
     inputs: int = 0
     refused: int = 0
     at: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])

@@ -12,7 +12,9 @@ import importlib
 import json
 import math
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -30,6 +32,7 @@ from contract_guard.mirrors.agreement import Program, from_json, unknown_inputs
 EXAMPLES = 200
 SECONDS = 20.0  # after which no further input is drawn
 MEMORY = 8 << 30
+_LOOK = 1.0  # seconds between two looks at whether anybody still asks
 # Making an input takes a run of the test's own setup: neither its time nor its size is a fault.
 _SLOW = [
     HealthCheck.too_slow,
@@ -47,9 +50,9 @@ class Outcome:
     """What running both sides told. `inputs` counts those on which both were compared, `refused`
     those on which one side raised. With "part", `at` are the smallest inputs found on which they
     differ, as Python text, and `expected` and `actual` what each side gave; `line` is the
-    assertion. `reason` says why nothing was compared."""
+    assertion. `reason` says why nothing was run ("cannot"), or nothing compared ("stopped")."""
 
-    status: Literal["agree", "part", "cannot"]
+    status: Literal["agree", "part", "cannot", "stopped"]
     inputs: int = 0
     refused: int = 0
     line: int = 0
@@ -114,10 +117,10 @@ def compare(program: Program, examples: int = EXAMPLES, seconds: float = SECONDS
         return Outcome("cannot", reason=str(error).removeprefix("cannot be lifted: "))
     except Exception as error:
         if not compared:
-            return Outcome("cannot", refused=refused, reason=said or _first_line(error))
+            return Outcome("stopped", refused=refused, reason=said or _first_line(error))
         raise
     if not compared:
-        return Outcome("cannot", refused=refused, reason=said or "no input was compared")
+        return Outcome("stopped", refused=refused, reason=said or "no input could be drawn")
     return Outcome("agree", compared, refused)
 
 
@@ -351,6 +354,14 @@ def _bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
+def _end_with(parent: int) -> None:
+    """Ends this process and all that it started when the one that asks is gone: an endless loop
+    of production would go on without it."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os.killpg(0, signal.SIGKILL)
+
+
 def main() -> None:
     """Answers jobs until the input ends. A job: the `program`, and the import `paths`."""
     # What production prints must not get among the answers.
@@ -360,6 +371,8 @@ def main() -> None:
     jobs = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     _bound_memory()
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     torch.set_num_threads(1)
     _say(out, {"ready": True})
     for line in jobs:
@@ -370,7 +383,7 @@ def main() -> None:
         try:
             outcome = compare(from_json(job["program"]))
         except MemoryError:
-            outcome = Outcome("cannot", reason="out of memory")
+            outcome = Outcome("stopped", reason="out of memory")
         _say(out, asdict(outcome))
 
 

@@ -97,6 +97,8 @@ def outcome(confirmation: Confirmation) -> str:
         return f"run: both still agree on {inputs}{left_out if confirmation.refused else ''}"
     if confirmation.status == "cannot":
         return f"not run, cannot be lifted: {confirmation.reason}"
+    if confirmation.status == "stopped":
+        return f"run, and nothing was compared: {confirmation.reason}"
     at = ", ".join(f"{name} = {value}" for name, value in confirmation.at.items())
     return (
         f"run: they part{f' at {at}' if at else ''}: the test expects {confirmation.expected}, "
@@ -160,11 +162,11 @@ class _Worker:
             line = self._lines.get(timeout=patience)
         except queue.Empty:
             self.stop()
-            return Confirmation(status="cannot", reason=f"no answer within {patience:.0f} s")
+            return Confirmation(status="stopped", reason=f"no answer within {patience:.0f} s")
         if line is None:
             said = self._last_words()
             self.stop()
-            return Confirmation(status="cannot", reason=f"the process ended: {said}")
+            return Confirmation(status="stopped", reason=f"the process ended: {said}")
         return line
 
     def _start(self) -> None:

@@ -1,5 +1,9 @@
 """`check --confirm`: what running a copy beside production tells."""
 
+import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -14,6 +18,8 @@ pytest.importorskip("torch")
 pytest.importorskip("hypothesis")
 
 PRODUCTION = """import os
+import subprocess
+import sys
 import time
 import torch
 
@@ -43,6 +49,16 @@ def dies(x):
 def hangs(x):
     time.sleep(600)
 
+def fills(x):
+    return len(bytearray(64 << 30)) * x
+
+def spins(x):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    with open("started", "w") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    while True:
+        pass
+
 def positive(x):
     if x > 3:
         raise ValueError("too large")
@@ -57,7 +73,8 @@ class Scaler:
 """
 TESTS = """import torch
 import pytest
-from pkg.core import SENTINEL, Scaler, asks, dies, hangs, label, pages, positive, route
+from pkg.core import SENTINEL, Scaler, asks, dies, fills, hangs, label, pages, positive, route
+from pkg.core import spins
 
 def test_pages():
     tokens, size = 10, 4
@@ -94,6 +111,14 @@ def test_dies():
 def test_hangs():
     x = 3
     assert hangs(x) == x * 3 + 1
+
+def test_fills():
+    x = 3
+    assert fills(x) == x * 3 + 1
+
+def test_spins():
+    x = 3
+    assert spins(x) == x * 3 + 1
 
 def test_scaler():
     x, factor = 5, 3
@@ -213,7 +238,9 @@ def test_a_stale_mask_parts_on_an_id_that_the_test_never_draws(told: dict[str, F
 
 def test_a_process_that_dies_costs_one_finding(told: dict[str, Finding]) -> None:
     found = result(told, "test_dies")
-    assert (found.status, found.reason) == ("cannot", "the process ended: exit code 7")
+    assert (found.status, found.reason) == ("stopped", "the process ended: exit code 7")
+    said = "a copy; run, and nothing was compared: the process ended: exit code 7"
+    assert told["test_dies"].message == said
     assert result(told, "test_scaler").status == "agree"
 
 
@@ -233,9 +260,64 @@ def test_what_cannot_be_lifted_is_named(told: dict[str, Finding]) -> None:
 def test_a_hang_ends(project: Path) -> None:
     hung, fine = confirmed(project, [finding("test_hangs"), finding("test_pages")], patience=4.0)
     assert isinstance(hung.confirmed, Confirmation)
-    assert hung.confirmed.reason.startswith("no answer within")
+    assert hung.confirmed.status == "stopped"
+    assert hung.message == "a copy; run, and nothing was compared: no answer within 4 s"
     assert isinstance(fine.confirmed, Confirmation)
     assert fine.confirmed.status == "agree"
+
+
+def test_memory_is_bounded(project: Path) -> None:
+    filled, fine = confirmed(project, [finding("test_fills"), finding("test_pages")])
+    assert filled.message == (
+        "a copy; run, and nothing was compared: production raises MemoryError: MemoryError"
+    )
+    assert isinstance(fine.confirmed, Confirmation)
+    assert fine.confirmed.status == "agree"
+
+
+def has_ended(process: int) -> bool:
+    """Waits until a process that need not be a child of this one is gone, 20 s at most."""
+    try:
+        handle = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], 20)[0])
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="unverified: needs Linux")
+def test_nothing_is_left_of_an_endless_loop(project: Path) -> None:
+    (spun,) = confirmed(project, [finding("test_spins")], patience=4.0)
+    assert spun.message == "a copy; run, and nothing was compared: no answer within 4 s"
+    started = (project / "started").read_text().split()
+    (project / "started").unlink()
+    assert len(started) == 2
+    assert all(has_ended(int(process)) for process in started)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="unverified: needs Linux")
+def test_an_endless_loop_ends_with_the_one_that_asks(project: Path) -> None:
+    os.mkfifo(project / "started")
+    script = (
+        "import pathlib, sys, msgspec\n"
+        "from contract_guard.findings import Finding\n"
+        "from contract_guard.project.confirm import confirmed\n"
+        "found = msgspec.json.decode(sys.stdin.buffer.read(), type=Finding)\n"
+        "confirmed(pathlib.Path(sys.argv[1]), [found])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(project)], stdin=subprocess.PIPE
+    ) as asking:
+        assert asking.stdin is not None
+        asking.stdin.write(msgspec.json.encode(finding("test_spins")))
+        asking.stdin.close()
+        started = (project / "started").read_text().split()
+        asking.kill()
+    (project / "started").unlink()
+    assert len(started) == 2
+    assert all(has_ended(int(process)) for process in started)
 
 
 def test_other_rules_are_left_alone(project: Path) -> None:
