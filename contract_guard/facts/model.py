@@ -3,36 +3,31 @@
 Facts are pure: they hold no module name, no path and nothing resolved against other files, so
 that one value serves every place and every revision in which the same bytes stand. Places refer
 to one another by index: `scope` into `ModuleFacts.scopes`, `guard` into `ModuleFacts.guards`,
-`imported` into `ModuleFacts.imports`.
+`imported` into `ModuleFacts.imports`. All of them may be imported from here.
 
 Bump `SCHEMA` whenever the same bytes would give other facts than before: it is part of the
 cache key.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
+from contract_guard.facts.fact import Fact, Span
+from contract_guard.facts.fragment_model import Echo as Echo
+from contract_guard.facts.fragment_model import FileFragments
+from contract_guard.facts.fragment_model import FunctionFragments as FunctionFragments
+from contract_guard.facts.fragment_model import Input as Input
+from contract_guard.facts.pytest_model import Fixture as Fixture
+from contract_guard.facts.pytest_model import PytestFacts
+from contract_guard.facts.pytest_model import Test as Test
+
 SCHEMA = 15
-
-
-class Span(NamedTuple):
-    """A range of source: lines and columns from 1, columns in code points, end exclusive."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    pass
-
 
 ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "type-parameters"]
 
 
-class Scope(_Fact, frozen=True):
+class Scope(Fact, frozen=True):
     """A lexical scope. Index 0 is the module; `parent` of the module is -1.
 
     `qualname` is as in `__qualname__` without `<locals>`: `TestA.test_b`, `outer.inner`.
@@ -61,7 +56,7 @@ GuardKind = Literal[
 ]
 
 
-class Guard(_Fact, frozen=True):
+class Guard(Fact, frozen=True):
     """Why a place may not run, or why its failure is not fatal; `parent` is the outer one, or -1.
 
     `text` is the condition's source without a leading `not`, whitespace folded, at most 200
@@ -92,18 +87,18 @@ BindingKind = Literal[
 ]
 
 
-class Parameter(_Fact, frozen=True):
+class Parameter(Fact, frozen=True):
     name: str
     kind: Literal["positional-only", "positional", "var-positional", "keyword-only", "var-keyword"]
     default: str | None  # source text, None where required; at most 200 characters
 
 
-class Signature(_Fact, frozen=True):
+class Signature(Fact, frozen=True):
     parameters: tuple[Parameter, ...]
     is_async: bool = False
 
 
-class Binding(_Fact, frozen=True):
+class Binding(Fact, frozen=True):
     """One statement that binds `name` in the module, or in a class body.
 
     `value` is source text of the bound expression if it is short and in the grammar that
@@ -127,7 +122,7 @@ class Binding(_Fact, frozen=True):
     via_global: bool = False  # bound inside a function through `global name`
 
 
-class Field(_Fact, frozen=True):
+class Field(Fact, frozen=True):
     """A field of a data class or a named tuple. `kind` says how a call gives it to the constructor,
     "none" where it does not; it hides one of that name in a base. `default` as in `Parameter`."""
 
@@ -136,7 +131,7 @@ class Field(_Fact, frozen=True):
     default: str | None
 
 
-class ClassFacts(_Fact, frozen=True):
+class ClassFacts(Fact, frozen=True):
     """A class anywhere in the module; `scope` is its own scope.
 
     `bases` are dotted names, or "" where a base is another expression; `metaclass` likewise.
@@ -167,7 +162,7 @@ class ClassFacts(_Fact, frozen=True):
     fields: tuple[Field, ...] | None = None
 
 
-class ClassDecorator(_Fact, frozen=True):
+class ClassDecorator(Fact, frozen=True):
     """A function of the module that gives back the class that it is given, after it has set
     `attributes` of it and no others."""
 
@@ -178,7 +173,7 @@ class ClassDecorator(_Fact, frozen=True):
 ImportForm = Literal["import", "from", "import_module", "importorskip"]
 
 
-class Import(_Fact, frozen=True):
+class Import(Fact, frozen=True):
     """One imported name: `import module [as bound]`, `from module import name [as bound]`.
 
     For `import a.b` without `as`, `bound` is "a" and means module `a`; `renamed` is true where
@@ -203,7 +198,7 @@ class Import(_Fact, frozen=True):
 UseContext = Literal["load", "store", "del"]
 
 
-class Use(_Fact, frozen=True):
+class Use(Fact, frozen=True):
     """An attribute chain whose root is a name bound by an import: `bound.chain[0].chain[1]`.
 
     Given only where Python's scope rules lead the root to a scope in which that name is bound
@@ -225,7 +220,7 @@ class Use(_Fact, frozen=True):
     called: bool = False
 
 
-class Load(_Fact, frozen=True):
+class Load(Fact, frozen=True):
     """A load of a name that an import bound (`from m import N` ... `N`), without an attribute.
 
     One per (import, scope): what matters is that it is used, and where first.
@@ -237,7 +232,7 @@ class Load(_Fact, frozen=True):
     guard: int
 
 
-class Unbound(_Fact, frozen=True):
+class Unbound(Fact, frozen=True):
     """A load of a name that no scope of the file binds, and that is no builtin: NameError."""
 
     name: str
@@ -258,7 +253,7 @@ PatchForm = Literal[
 ]
 
 
-class PatchTarget(_Fact, frozen=True):
+class PatchTarget(Fact, frozen=True):
     """A target of the patch family: a dotted string, or an object and an attribute name.
 
     `target` is the dotted string ("pkg.mod.name"), or the dotted source of the object whose root
@@ -284,7 +279,7 @@ class PatchTarget(_Fact, frozen=True):
     decorator: bool = False
 
 
-class Argument(_Fact, frozen=True):
+class Argument(Fact, frozen=True):
     """An argument of a call: `position` from 0, or -1 with `keyword`. `value` is source text."""
 
     position: int
@@ -292,7 +287,7 @@ class Argument(_Fact, frozen=True):
     value: str
 
 
-class Call(_Fact, frozen=True):
+class Call(Fact, frozen=True):
     """A call that passes constants: who binds which parameter to what.
 
     `function` is the dotted source of the callee. `arguments` are those that are a name in
@@ -309,7 +304,7 @@ class Call(_Fact, frozen=True):
 PredicateOp = Literal["==", "!=", "<", "<=", "in", "not in", "isin", "and", "or", "not"]
 
 
-class Predicate(_Fact, frozen=True):
+class Predicate(Fact, frozen=True):
     """A condition over a subject and module-level names: `(ids >= LO) & (ids < LO + 5)`.
 
     Also over parameters of the function around (`ids == pad_id`), so that a rule can be followed
@@ -331,7 +326,7 @@ class Predicate(_Fact, frozen=True):
     guard: int
 
 
-class LiteralUse(_Fact, frozen=True):
+class LiteralUse(Fact, frozen=True):
     """A distinctive literal inside a function body or a module constant: an int of at least
     four digits that is no round number, or a string of at least 12 characters that is no prose
     and no dotted name.
@@ -342,118 +337,7 @@ class LiteralUse(_Fact, frozen=True):
     scope: int
 
 
-class Test(_Fact, frozen=True):
-    """A test function that pytest's default rules would collect from this file.
-
-    `qualname` is `TestA.test_b`. `cases` is the product of the literal parametrizations of
-    function and classes, a lower bound if `exact` is false. `arguments` are requested fixtures.
-    `ids` are pytest's bracket ids in order where they are certain, else ().
-    """
-
-    __test__ = False
-
-    qualname: str
-    scope: int
-    span: Span
-    cases: int
-    exact: bool
-    arguments: tuple[str, ...]
-    marks: tuple[str, ...]
-    ids: tuple[str, ...] = ()
-
-
-class Fixture(_Fact, frozen=True):
-    """A fixture: `name` as requested; `class_name` where it is a method.
-
-    `cases` is the number of its literal `params`, a lower bound if `exact` is false.
-    """
-
-    name: str
-    qualname: str
-    span: Span
-    guard: int
-    arguments: tuple[str, ...]
-    autouse: bool
-    class_name: str | None = None
-    cases: int = 1
-    exact: bool = True
-
-
-class PytestFacts(_Fact, frozen=True):
-    tests: tuple[Test, ...] = ()
-    fixtures: tuple[Fixture, ...] = ()
-    plugins: tuple[str, ...] = ()  # `pytest_plugins`, where literal
-    hooks: tuple[str, ...] = ()  # `pytest_*` functions of the module
-    module_skip: str | None = None  # text of an unconditional module-level skip
-    marks: tuple[str, ...] = ()  # `pytestmark`
-
-
-class FunctionFragments(_Fact, frozen=True):
-    """What one function or method computes, as a bag of short texts (see `mirrors.fragments`);
-    nested functions have entries of their own.
-
-    `fragments` are sorted, each once. `calls` are the last parts of all names that it calls.
-    `asserts` is true where it checks something. `kernel` marks functions that are compiled for a
-    device: a reference in Python is no copy of one. Lines from 1, `end` included.
-    """
-
-    qualname: str
-    start: int
-    end: int
-    fragments: tuple[str, ...]
-    calls: frozenset[str]
-    asserts: bool
-    kernel: bool
-
-
-class Echo(_Fact, frozen=True):
-    """An assertion of the test `qualname` whose sides come from one call, written once or twice.
-
-    `function` is the dotted callee, a local object's class in place of its name. `evaluated` are
-    the lines of the call, one where both sides are the same evaluation. Lines from 1, `end`
-    included. `name` is the name that is given as both sides, where it tells that one was to be
-    something else (`expected`); "" where there is none, else `function` may be "".
-    """
-
-    qualname: str
-    line: int
-    end: int
-    function: str
-    evaluated: tuple[int, ...]
-    name: str = ""
-
-
-class Input(_Fact, frozen=True):
-    """Values that a test file writes down itself, outside of comparisons: a list of them, or one
-    expression around a constant (`PAD + 1`, `range(LOW, HIGH)` for every function that counts).
-
-    `texts` are the source texts of the elements of a list, or of the one expression; each list
-    has a name in capitals or a distinctive int in it. `qualname` is the function around, "" for
-    the module. Lines and columns from 1, columns in bytes, `end_line` included, `end_column` not.
-    """
-
-    qualname: str
-    texts: tuple[str, ...]
-    is_list: bool
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-class FileFragments(_Fact, frozen=True):
-    """All functions of a file, its imports as (module with leading dots, name or ""), and the
-    strings that are dotted names, such as targets of patches. Of test files also their echoes and
-    the values that they write down."""
-
-    functions: tuple[FunctionFragments, ...] = ()
-    imports: tuple[tuple[str, str], ...] = ()
-    strings: tuple[str, ...] = ()
-    echoes: tuple[Echo, ...] = ()
-    inputs: tuple[Input, ...] = ()
-
-
-class ModuleFacts(_Fact, frozen=True):
+class ModuleFacts(Fact, frozen=True):
     """All facts of one file. See the field types for what each entry means.
 
     `exports` is `__all__` where it folds, None where there is none; `exports_exact` is false
