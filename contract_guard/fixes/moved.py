@@ -17,6 +17,7 @@ from contract_guard.fixes.successor import (
     import_place,
     module_successor,
     must_exist,
+    passes_on,
 )
 from contract_guard.registry.index import Registry
 from contract_guard.text import plural
@@ -67,7 +68,7 @@ def _import_of(file: File, imp: Import, new: Successor, knowledge: Knowledge) ->
     width = knowledge.line_length - len(file.indent(statement))
     old_module = registry.resolve_import(file.path, imp).symbol.partition(":")[0]
     segment = file.source.segment(statement)
-    if new.module == old_module:
+    if passes_on(registry, old_module, new.symbol):
         edits.append(file.edit(statement, imports.renamed(segment, old_pair, pair, width)))
         return Fix(new.safety, f"`{imp.name}` is now `{new.name}`", tuple(edits), left)
     place = import_place(knowledge, file, new.symbol)
@@ -167,7 +168,8 @@ def missing_attribute(file: File, finding: Finding, knowledge: Knowledge) -> Fix
         return _chain(file, node, found.symbol, found, knowledge)
     new = must_exist(knowledge, finding.symbol)
     owner, _, last = new.name.rpartition(".")
-    if new.module == module and owner == name.rpartition(".")[0]:
+    is_there = passes_on(knowledge.registry, module, new.symbol)
+    if is_there and owner == name.rpartition(".")[0]:
         end = Span(span.end_line, span.end_column - len(node.attr), *span[2:])
         dotted = file.source.segment(node)
         dotted = dotted[: len(dotted) - len(node.attr)] + last

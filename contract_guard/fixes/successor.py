@@ -201,6 +201,15 @@ def import_place(knowledge: Knowledge, file: File, symbol: str) -> str:
     return min(counts, key=lambda module: (-counts[module], module != own, module))
 
 
+def passes_on(registry: Registry, module: str, symbol: str) -> bool:
+    """Whether a module has a definition for others to take, under the name that it has."""
+    own, _, name = symbol.partition(":")
+    producer = registry.producer(f"{module}:{name.partition('.')[0]}") if module != own else None
+    whole = f"{own}:{name.partition('.')[0]}"
+    is_there = module == own or (producer is not None and producer.symbol == whole)
+    return is_there and _offers(registry, module, own)
+
+
 def _offers(registry: Registry, module: str, own: str) -> bool:
     """Whether a module has a name for others to take: it defines it, or is a package that passes
     it on, and no module that only uses it."""

@@ -137,6 +137,18 @@ def test_a_package_that_imports_its_module_makes_it_an_attribute(fix: Fix) -> No
     assert fixed.files["tests/test_a.py"] == "import pkg\nassert pkg.kernel.make_gate(1)\n"
 
 
+@pytest.mark.parametrize("passing", ["from .core import *\n", "from .core import {}\n"])
+def test_a_package_that_passes_the_new_name_on_is_named_still(fix: Fix, passing: str) -> None:
+    before = "import pkg\nfrom pkg import make_gate\nassert pkg.make_gate(1) == make_gate(1)\n"
+    base = {**BASE, "pkg/__init__.py": passing.format("make_gate")}
+    now = {
+        "pkg/__init__.py": passing.format("build_gate"),
+        "pkg/core.py": CORE.replace("make_gate", "build_gate"),
+    }
+    fixed = mended(fix, before, base, now)
+    assert fixed.files["tests/test_a.py"] == before.replace("make_gate", "build_gate")
+
+
 def test_annotations_in_quotes_follow_an_attribute(fix: Fix) -> None:
     before = "import pkg.core\nA: 'list[pkg.core.X]' = pkg.core.X\nB: 'pkg.core.XY' = 1\n"
     now = {"pkg/core.py": CORE.replace("X = 12", "COUNT = 12")}
