@@ -207,6 +207,8 @@ def _handed_on(notes: Observations) -> Iterator[ScopeRecord]:
 def _writing_owners(notes: Observations) -> Iterator[ScopeRecord]:
     """Descriptors whose `__set_name__` sets attributes of the class that they are put into, or
     gives that class away."""
+    if not any(record.node.name == "__set_name__" for record in notes.functions):
+        return
     for name, calls in notes.calls_by_name.items():
         if name not in _ASKING and name != "__set_name__":
             for call, here in calls:
