@@ -88,15 +88,15 @@ def _constructed(
         return None
     if any(base.endswith(("Enum", "Flag")) for base in facts.bases):
         return None  # a call looks a member up
+    if any(member.name == "__new__" for member in facts.members):
+        return None
+    if any(member.name == "__init__" for member in facts.members):
+        # A decorator of the class may write a constructor, but leaves one that is there.
+        method = _method(facts, "__init__")
+        return method.on_instance if method is not None else None
     is_data = bool(facts.decorators)
     if is_data and not all(_is_dataclass(module, name) for name in facts.decorators):
         return None
-    if any(member.name == "__new__" for member in facts.members):
-        return None
-    own = [member for member in facts.members if member.name == "__init__"]
-    if own:
-        method = _method(facts, "__init__")
-        return method.on_instance if method is not None else None
     bases = [base for base in facts.bases if base.rpartition(".")[2] not in _PLAIN_BASES]
     if bases in (["NamedTuple"], ["typing.NamedTuple"]):
         return _written(facts.fields) if facts.fields is not None else None
