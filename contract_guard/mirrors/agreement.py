@@ -2,7 +2,7 @@
 assertions of one test, as programs over the same inputs."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,16 @@ from contract_guard.mirrors.scopes import dotted_name, module_of
 from contract_guard.mirrors.trace import Expectation, Trace, functions_of, trace
 
 # Forms of assertions that compare for equality, by their last word.
-EQUALITIES = frozenset(
+_EQUALITIES = frozenset(
     {
-        *("==", "allclose", "equal", "array_equal", "all"),
+        *("==", "equal", "all", "assert_eq"),
         *("assertEqual", "assertEquals", "assertListEqual", "assertTupleEqual", "assertDictEqual"),
         *("assertAlmostEqual", "assertAllClose", "assertSequenceEqual", "assertTensorEqual"),
-        *("assert_close", "assert_allclose", "assert_equal", "assert_array_equal"),
-        *("assert_almost_equal", "assert_array_almost_equal"),
     }
 )
+_EQUAL_ENDINGS = ("close", "_equal", "_equals")  # also of what a project names so
+# What fixtures of these names give anywhere.
+_FIXTURES = {"$device": Const("cpu"), "$dtype": Const(UNRESOLVED, "torch:float32")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def program(
     chosen = [e for e in traced.expectations if _takes_part(e, traced, first, last)]
     if not chosen:
         raise CannotLift("the assertion: production's side of it is not a value")
-    equal = [e for e in chosen if e.form.rsplit(" ", 1)[-1] in EQUALITIES]
+    equal = [e for e in chosen if _is_equality(e.form)]
     if not equal:
         raise CannotLift(chosen[0].form)
     roots = [side for e in equal for side in (e.value, e.actual) if side is not None]
@@ -87,10 +88,20 @@ def program(
             pending |= _inputs(graph, more, ()) - sources.keys()
     for reason in traced.refused_for(needed):
         raise CannotLift(reason)
+    given = _inputs(graph, needed, roots)
     rows = tuple(_parametrized(tree, qualname))
+    known = {name for names, _ in rows for name in names} | sources.keys()
+    fixtures = [name for name in _FIXTURES if name in given and name not in known]
+    rows += tuple(((name,), ((_FIXTURES[name],),)) for name in fixtures)
     parameters = {name for names, _ in rows for name in names}
     sources = {name: source for name, source in sources.items() if name not in parameters}
     return _renumbered(graph, needed, equal, sources, rows)
+
+
+def _is_equality(form: str) -> bool:
+    *_, last = words = form.split()
+    is_not = "not" in words or "not_" in last
+    return not is_not and (last in _EQUALITIES or last.endswith(_EQUAL_ENDINGS))
 
 
 def _takes_part(expectation: Expectation, traced: Trace, first: int, last: int) -> bool:
@@ -166,8 +177,11 @@ def _parametrized(
     tree: ast.Module, qualname: str
 ) -> Iterator[tuple[tuple[str, ...], tuple[tuple[Const, ...], ...]]]:
     """The literal rows of each `parametrize` of a test, by the names that they are given to."""
-    constants = module_of(tree).constants
     node, owner = next((n, o) for name, n, o in functions_of(tree) if name == qualname)
+    constants = dict(module_of(tree).constants)
+    for statement in owner.body if owner else ():
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            constants[statement.targets[0].id] = statement.value
     for decorator in (*node.decorator_list, *(owner.decorator_list if owner else ())):
         if not (
             isinstance(decorator, ast.Call)
@@ -180,23 +194,38 @@ def _parametrized(
         except ValueError:
             continue
         names = [n.strip() for n in written.split(",")] if isinstance(written, str) else written
-        values = decorator.args[1]
-        if isinstance(values, ast.Name):
-            values = constants.get(values.id, values)
-        items = values.elts if isinstance(values, ast.List | ast.Tuple) else []
+        items = _items(decorator.args[1], constants, _DEPTH)
         rows = [row for item in items if (row := _row(item, len(names))) is not None]
-        if rows:
-            yield tuple(f"${name}" for name in names), tuple(rows)
+        # A column of other values takes only itself away.
+        kept = [at for at in range(len(names)) if rows and all(row[at] for row in rows)]
+        if kept:
+            values = [tuple(value for at in kept if (value := row[at])) for row in rows]
+            yield tuple(f"${names[at]}" for at in kept), tuple(values)
 
 
-def _row(node: ast.expr, length: int) -> tuple[Const, ...] | None:
+_DEPTH = 4  # names and sums of lists within one another
+
+
+def _items(node: ast.expr, constants: Mapping[str, ast.expr], depth: int) -> list[ast.expr]:
+    """What a list holds that is written out, goes by a name, or is the sum of such."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return node.elts
+    if depth and isinstance(node, ast.Name) and node.id in constants:
+        return _items(constants[node.id], constants, depth - 1)
+    if depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = [_items(side, constants, depth - 1) for side in (node.left, node.right)]
+        return sides[0] + sides[1] if all(sides) else []
+    return []
+
+
+def _row(node: ast.expr, length: int) -> list[Const | None] | None:
+    """The values of one row, None for those that are not constant; None if it has not so many."""
     parts = [node]
     if isinstance(node, ast.Call) and dotted_name(node.func).endswith("param"):
         parts = node.args
     elif length > 1:
         parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
-    values = [value for part in parts if (value := _constant(part)) is not None]
-    return tuple(values) if len(values) == len(parts) == length else None
+    return [_constant(part) for part in parts] if len(parts) == length else None
 
 
 def _constant(node: ast.expr) -> Const | None:
