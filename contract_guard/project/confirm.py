@@ -26,6 +26,8 @@ from contract_guard.detectors.statement import decode
 from contract_guard.errors import UserError
 from contract_guard.findings import Confirmation, Finding
 from contract_guard.mirrors.agreement import CannotLift, program, to_json
+from contract_guard.mirrors.scopes import FunctionNode
+from contract_guard.mirrors.shadow import beside_production
 
 RULES = frozenset({"CG301", "CG302", "CG304"})
 PATIENCE = 60.0  # seconds for one comparison
@@ -59,11 +61,11 @@ def confirmed(
 
 def _confirmation(root: Path, finding: Finding, worker: "_Worker", patience: float) -> Confirmation:
     path, _, name = (finding.test or "").partition("::")
-    if finding.rule == "CG304":
-        return Confirmation(status="cannot", reason="the test calls nothing of production")
     try:
         tree = ast.parse(decode((root / path).read_bytes()))
         here = [line for related in finding.related for line, _ in related.aligned]
+        if finding.rule == "CG304":
+            tree = _beside_production(root, finding, tree)
         lifted = program(
             tree,
             name.replace("::", "."),
@@ -77,6 +79,18 @@ def _confirmation(root: Path, finding: Finding, worker: "_Worker", patience: flo
     except (OSError, SyntaxError, RecursionError) as error:
         return Confirmation(status="cannot", reason=f"{path}: {type(error).__name__}")
     return worker.run(job, patience)
+
+
+def _beside_production(root: Path, finding: Finding, tree: ast.Module) -> ast.Module:
+    """The test file with production called beside the shadow copy."""
+    name = (finding.test or "").partition("::")[2]
+    functions = (node for node in tree.body if isinstance(node, FunctionNode))
+    around = (f.name for f in functions if f.lineno <= finding.line <= (f.end_lineno or 0))
+    copied = next(around, name)
+    if copied == name:
+        raise CannotLift("the test calls nothing of production, and has no function of the copy")
+    production = ast.parse(decode((root / finding.related[0].path).read_bytes()))
+    return beside_production(tree, name.replace("::", "."), copied, production, finding.symbol)
 
 
 def _told(finding: Finding, confirmation: Confirmation) -> Finding:

@@ -143,6 +143,28 @@ def test_reads(tmp_path):
 
 def test_from_elsewhere(tokens):
     assert pages(tokens, 4) == (tokens + 3) // 4 * 4
+
+def own_pages(count, size):
+    return -(-count // size) * size
+
+def test_shadow():
+    tokens, size = 10, 4
+    assert own_pages(tokens, size) >= tokens
+    assert own_pages(12, 4) == 12
+
+def stale_pages(tokens, size):
+    return (tokens // size + 1) * size
+
+def test_stale_shadow():
+    with torch.no_grad():
+        rounded = stale_pages(10, size=4)
+    assert rounded == 12
+
+def test_other_shadow():
+    assert other_pages(10) == 12
+
+def other_pages(tokens):
+    return -(-tokens // 4) * 4
 """
 
 
@@ -326,9 +348,43 @@ def test_other_rules_are_left_alone(project: Path) -> None:
     assert b"confirmed" not in msgspec.json.encode(other)
 
 
-def test_a_shadow_copy_says_why_it_is_not_run(project: Path) -> None:
-    (found,) = confirmed(project, [finding("test_pages", rule="CG304")])
-    assert found.message.endswith("cannot be lifted: the test calls nothing of production")
+def shadow(name: str, copied: str) -> Finding:
+    line = next(
+        n for n, text in enumerate(TESTS.split("\n"), 1) if text.startswith(f"def {copied}(")
+    )
+    related = Related("pkg/core.py", 10, 11, "pages", "the same rule", ((line + 1, 10),))
+    symbol = "pkg.core:pages"
+    return msgspec.structs.replace(
+        finding(name, "CG304"), line=line + 1, related=(related,), symbol=symbol
+    )
+
+
+def test_a_shadow_copy_is_run_beside_what_it_copies(project: Path) -> None:
+    agreed, stale = confirmed(
+        project, [shadow("test_shadow", "own_pages"), shadow("test_stale_shadow", "stale_pages")]
+    )
+    assert isinstance(agreed.confirmed, Confirmation)
+    assert (agreed.confirmed.status, agreed.severity) == ("agree", "warning")
+    assert isinstance(stale.confirmed, Confirmation)
+    assert (stale.confirmed.status, stale.severity) == ("part", "error")
+    # The numbers of its one call: 10 rows of 4 agree, and so parting is a matter of what is drawn.
+    assert stale.confirmed.expected != stale.confirmed.actual
+
+
+@pytest.mark.parametrize(
+    ("name", "copied", "reason"),
+    [
+        ("test_other_shadow", "other_pages", "`other_pages` and `pages` take other arguments"),
+        ("test_pages", "test_pages", "the test calls nothing of production, and has no function"),
+    ],
+)
+def test_a_shadow_copy_says_why_it_is_not_run(
+    project: Path, name: str, copied: str, reason: str
+) -> None:
+    (found,) = confirmed(project, [shadow(name, copied)])
+    assert isinstance(found.confirmed, Confirmation)
+    assert found.confirmed.status == "cannot"
+    assert found.confirmed.reason.startswith(reason)
 
 
 def test_missing_extra(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
