@@ -15,7 +15,7 @@ from contract_guard.project.encoding import decode, decode_result
 from contract_guard.project.git_objects import Commit
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
-from contract_guard.project.rules import rules_directory
+from contract_guard.project.rules import may_ask_for_fragments, rules_directory
 from contract_guard.registry.model import Change
 
 
@@ -68,7 +68,14 @@ def diff(
     select = tuple(select or config.select)
     ignore = (*config.ignore, *ignore)
     with Revisions(
-        root, config, base, head, merge=merge, jobs=jobs, cache_dir=cache_dir
+        root,
+        config,
+        base,
+        head,
+        merge=merge,
+        jobs=jobs,
+        cache_dir=cache_dir,
+        fragments=may_ask_for_fragments(select),
     ) as revisions:
         if consumers:
             return _diffed(revisions, config, consumers, select, ignore, jobs, cache_dir)

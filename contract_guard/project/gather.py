@@ -84,12 +84,13 @@ def gather_blobs(
     cache: Cache,
     jobs: int,
     decode: encoding.Decode = encoding.decode,
+    *,
+    fragments: bool = True,
 ) -> dict[str, ModuleFacts | Unreadable]:
-    """The facts of files of a git revision with their fragments, by path; what is new of them
-    into the cache.
+    """The facts of files of a git revision, by path; what is new of them into the cache.
 
     `read` gives the bytes of blobs by their names (`Repository.read`), and is asked only for
-    those whose names the cache does not know.
+    those whose names the cache does not know. `decode` does as is asked with `fragments`.
     """
     wanted = sorted({blob.oid for blob in blobs})
     facts: dict[str, ModuleFacts | Unreadable] = {}
@@ -103,7 +104,7 @@ def gather_blobs(
         for name, data in cache.by_oid([bytes.fromhex(oid) for oid in wanted]).items():
             with suppress(msgspec.DecodeError):  # damaged: made again
                 facts[name.hex()] = decode(data)
-        with closing(pool.extract_all(unknown(), jobs=jobs)) as extracted:
+        with closing(pool.extract_all(unknown(), jobs=jobs, fragments=fragments)) as extracted:
             for (oid, digest), data in extracted:
                 facts[oid] = decode(data)
                 if encoding.may_be_kept(data):

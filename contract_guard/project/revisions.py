@@ -31,7 +31,7 @@ from contract_guard.project.discovery import (
     list_for,
     printable,
 )
-from contract_guard.project.encoding import decode, decode_result
+from contract_guard.project.encoding import decode, decode_plain, decode_result
 from contract_guard.project.git_objects import Blob, GitTree, Repository
 from contract_guard.project.ignore import exclude_spec
 from contract_guard.project.pytest_settings import SOURCES, PytestSettings, read_pytest_settings
@@ -63,6 +63,7 @@ class Revisions:
         merge: bool = True,
         jobs: int | None = None,
         cache_dir: Path | None = None,
+        fragments: bool = True,
     ) -> None:
         self.root = root
         self._config = config
@@ -71,7 +72,8 @@ class Revisions:
         self.warnings: list[str] = []
         # What the walk through the working tree gave a moment ago, if it was made.
         self.found: Found | None = None
-        self._decode = functools.cache(decode)
+        self._fragments = fragments
+        self._decode = functools.cache(decode if fragments else decode_plain)
         self._exits = ExitStack()
         self.repository = self._exits.enter_context(Repository(root))
         try:
@@ -131,7 +133,14 @@ class Revisions:
                 for file in listing.found.python
             }
             jobs = self._jobs or default_jobs()
-            facts = gather_blobs(sorted(blobs), self.repository.read, cache, jobs, self._decode)
+            facts = gather_blobs(
+                sorted(blobs),
+                self.repository.read,
+                cache,
+                jobs,
+                self._decode,
+                fragments=self._fragments,
+            )
             states = {
                 commit: self._state(commit, listing, facts, cache)
                 for commit, listing in listings.items()
@@ -160,7 +169,7 @@ class Revisions:
             cache_dir=self._cache_dir,
             found=self.found,
             decode=self._decode,
-            fragments=True,
+            fragments=self._fragments,
         )
         self.warnings += snapshot.warnings
         return State(snapshot.tree, snapshot.read, snapshot.unreadable)

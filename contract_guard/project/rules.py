@@ -1,6 +1,7 @@
 """The rule catalogue: reads every `rules/<ID>/rule.toml`, from the wheel or the source tree."""
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,12 @@ def rules_directory() -> Path:
     package = Path(__file__).parent.parent
     installed = package / "_rules"
     return installed if installed.is_dir() else package.parent / "rules"
+
+
+def may_ask_for_fragments(select: Sequence[str]) -> bool:
+    """Whether a selection by ids and prefixes, () for all rules, may have one on mirrors: those
+    alone look at the fragments of files."""
+    return not select or any(p.startswith("CG3") or "CG3".startswith(p) for p in select)
 
 
 @cache

@@ -16,7 +16,7 @@ from contract_guard.project.encoding import decode_result
 from contract_guard.project.git_objects import Repository
 from contract_guard.project.places import checked_root
 from contract_guard.project.revisions import Revisions
-from contract_guard.project.rules import rules_directory
+from contract_guard.project.rules import may_ask_for_fragments, rules_directory
 
 # Rules that are asked of a file only if it has a finding of them now. What a comment suppresses can
 # be told only by all rules.
@@ -61,7 +61,14 @@ def known_since(
     known: Counter[str] = Counter()
     for revision, is_forked in sides:
         with Revisions(
-            root, config, revision, None, merge=is_forked, jobs=jobs, cache_dir=cache_dir
+            root,
+            config,
+            revision,
+            None,
+            merge=is_forked,
+            jobs=jobs,
+            cache_dir=cache_dir,
+            fragments=may_ask_for_fragments(select or config.select),
         ) as revisions:
             look = _Look(config, tuple(select), tuple(ignore), tuple(against), jobs, cache_dir)
             seen = look.at(revisions, findings)
