@@ -21,6 +21,7 @@ STRUCTURE = words("slice element list tuple set dict star format format_spec cal
 _KEYWORD = 0.5  # greatest weight of a keyword argument
 _BACKGROUND = 2000  # functions that the general frequencies count for
 _UNSEEN = 4.0  # weight of a fragment that production does not have
+_TOTAL = 64  # functions by which their number counts
 _STEPS = 256  # of a weight in 1: sums of such weights are exact in any order
 
 # Reach of a production function from a test.
@@ -58,7 +59,8 @@ class Rarity:
         self.asked: set[str] = set()  # the fragments whose weight was asked
         every = [function.fragments for function in functions]
         self.counts = Counter(chain.from_iterable(every))
-        self.total = len(every)
+        # In steps: one function more leaves the weights of what it does not have as they are.
+        self.total = round(len(every) / _TOTAL) * _TOTAL
 
     def __call__(self, fragment: str) -> float:
         """The weight of a fragment: the logarithm of its rarity, a third for trivial operations,
