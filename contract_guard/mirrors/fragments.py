@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
-from contract_guard.mirrors.normal_form import FLIPPED, TRANSPARENT, canonical
+from contract_guard.mirrors.equivalences import FLIPPED, TRANSPARENT, canonical
 from contract_guard.mirrors.operations import (
     BINARY,
     COMPARE,

@@ -6,8 +6,9 @@ The value is taken as a pattern: its inputs stand for anything, each for the sam
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
+from contract_guard.mirrors.equivalences import FLAT, SYMMETRIC
 from contract_guard.mirrors.model import Const, Reference
-from contract_guard.mirrors.normal_form import FLAT, SYMMETRIC, NormalForm
+from contract_guard.mirrors.normal_form import NormalForm
 from contract_guard.mirrors.operations import COMPOSITE, COMPUTING, words
 from contract_guard.mirrors.weights import Graphs, leaves_of
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from contract_guard.mirrors.normal_form import FLAT
+from contract_guard.mirrors.equivalences import FLAT
 from contract_guard.mirrors.operations import COMPUTING
 from contract_guard.mirrors.weights import Graphs, Weighed
 

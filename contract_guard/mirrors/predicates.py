@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from contract_guard.mirrors.equivalences import FLAT, SYMMETRIC
 from contract_guard.mirrors.model import UNRESOLVED, Const, Op, Reference
-from contract_guard.mirrors.normal_form import FLAT, SYMMETRIC, NormalForm, leaf_text
+from contract_guard.mirrors.normal_form import NormalForm, leaf_text
 
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "in", "not_in"})
 _JOINING = frozenset({"and", "or", "not"})

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from contract_guard.mirrors import fragments, index, match, normal_form, slice, trace
 from contract_guard.mirrors.concrete import function_graph
+from contract_guard.mirrors.equivalences import IDIOMS
 from contract_guard.mirrors.model import Const, Op, Reference
-from contract_guard.mirrors.normal_form import IDIOMS, NormalForm, leaf_text
+from contract_guard.mirrors.normal_form import NormalForm, leaf_text
 from contract_guard.mirrors.normal_form import normal_form as to_normal_form
 from contract_guard.mirrors.operations import BINARY, UNARY
 from contract_guard.mirrors.scopes import module_of
