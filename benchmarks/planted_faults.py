@@ -29,7 +29,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -236,6 +236,20 @@ def _import_all(modules: Mapping[str, str], writing: int, timeout: int) -> None:
         json.dump(answers, stream)
 
 
+def _imported_from_elsewhere(root: Path, paths: Iterable[str]) -> str:
+    """A package of the copy that this process has from somewhere else, "" where there is none."""
+    for directory in {parent for path in paths for parent in (root / path).parents}:
+        module = sys.modules.get(directory.name)
+        place = Path(getattr(module, "__file__", None) or directory)
+        if (
+            module is not None
+            and (directory / "__init__.py").is_file()
+            and root not in place.parents
+        ):
+            return directory.name
+    return ""
+
+
 def _forget_orphans() -> None:
     """Unload modules below a package that failed: each test is to be imported as if alone."""
     for name in list(sys.modules):
@@ -289,6 +303,16 @@ def compare(root: Path, entries: list[str], count: int, seed: int, verbose: bool
     before = python_says(modules)
     modules = {path: name for path, name in modules.items() if path not in before}
     print(f"{len(files)} files, {len(modules)} test modules, {len(before)} more cannot be imported")
+    if len(before) > len(modules):
+        why = "most of them cannot be imported"
+    else:
+        other = _imported_from_elsewhere(root, modules)
+        why = f"{other} is imported from elsewhere" if other else ""
+    if why:
+        print(
+            f"nothing to compare: {why}; run it where the tests' needs are installed, and no copy"
+        )
+        return 2
     totals: Counter[str] = Counter()
     for number, fault in enumerate(faults(files, readable, registry, count, seed)):
         source = planted(files[fault.path], fault)
