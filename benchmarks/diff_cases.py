@@ -4,7 +4,8 @@
 
 DIR holds git clones by the name of their repository. A case with a breaking commit is *found* where
 the diff of that commit against its parent lists the case's symbol as changed, or its file as a
-consumer, silent or not, or has a finding there; one that is open in the newest commit, where
+consumer, silent or not, or has a finding there (`--at ID=COMMIT` takes another commit than the one
+that is recorded: the copy may have come later); one that is open in the newest commit, where
 `check` has a finding of CG4 in the file, or on the symbol. What a clone lacks is said, and the run
 goes on.
 """
@@ -59,7 +60,9 @@ def main() -> None:
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--cache-dir", type=Path)
     parser.add_argument("--only", action="append", default=[], metavar="ID")
+    parser.add_argument("--at", action="append", default=[], metavar="ID=COMMIT")
     options = parser.parse_args()
+    instead = dict(given.split("=", 1) for given in options.at)
     counts: Counter[tuple[str, str]] = Counter()
     for case in map(json.loads, options.cases.read_text("utf-8").splitlines()):
         if case["kind"] not in KINDS or not case["replayable"]:
@@ -68,6 +71,7 @@ def main() -> None:
             continue
         repo = options.repos / case["repo"].rpartition("/")[2]
         expected, commit = case["expected"], (case["breaking_commit"] or {}).get("sha")
+        commit = instead.get(case["id"], commit)
         path, symbol = expected.get("file") or "", expected.get("symbol") or ""
         hits: list[str] = []
         if not repo.is_dir():
