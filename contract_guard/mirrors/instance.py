@@ -16,20 +16,26 @@ _LAYOUT = words("reshape unsqueeze squeeze flatten ravel transpose t expand broa
 _COUNTED = COMPUTING | words("and or xor")
 _ORDERED = 4  # operands of a commutative operation that are tried in every order
 _TRIED = 2000  # pairs of values that are compared for one expected value
+_NUMBER = "#"  # begins what is bound for a number; inputs and digests begin otherwise
 _Bound = Mapping[str, str]
 
 
 def operations_of_instance(test: Graphs, root: Reference, production: Graphs) -> int:
     """How many operations the value `root` of a test has, if all of it is an expression of
-    production; 0 if it is not."""
+    production; 0 if it is not. A number may stand where production computes or is given one, for
+    every second operation at most: `2 * a + 1` is no copy of `x * y + z`."""
     comparison = _Comparison(test, production)
     root = comparison.bare(root, test.form)
     if not isinstance(root, int) or root not in test.nodes:
         return 0
     op = test.form.nodes[root].op
+    count = comparison.count(root)
     for index, node in enumerate(production.form.nodes):
-        if node.op == op and any(True for _ in comparison.same(root, index, {})):
-            return comparison.count(root)
+        if node.op == op and any(
+            2 * sum(name.startswith(_NUMBER) for name in bound) <= count
+            for bound in comparison.same(root, index, {})
+        ):
+            return count
     return 0
 
 
@@ -49,8 +55,9 @@ class _Comparison:
         if isinstance(value, Const) or (
             isinstance(value, int) and form.nodes[value].number is not None
         ):
-            if self._is_number_of(value, other):
-                yield bound
+            known = self._is_number_of(value, other)
+            if known is not None:
+                yield bound if known else {**bound, f"{_NUMBER}{len(bound)}": ""}
         elif isinstance(value, str) or value not in self._test.nodes:
             # An input of the test, or what production gave it.
             name, what = form.digest(value), there.digest(other)
@@ -75,17 +82,18 @@ class _Comparison:
         for known in self.same(values[0], others[0], bound):
             yield from self._all(values[1:], others[1:], known)
 
-    def _is_number_of(self, value: Const | int, other: Reference) -> bool:
-        """True for the same constant, and for a number where production computes or is given
-        one."""
+    def _is_number_of(self, value: Const | int, other: Reference) -> bool | None:
+        """True for the same constant, False for a number where production computes or is given
+        one, None for anything else."""
         form, there = self._test.form, self._production
         number = value if isinstance(value, Const) else Const(form.nodes[value].number)
+        if isinstance(other, str):
+            return False
         if isinstance(other, int):
             known = there.nodes[other].number
-            return known is None or known == number.value
-        if isinstance(other, str):
-            return True
-        return not set(leaves_of("", number)).isdisjoint(leaves_of("", other))
+            return False if known is None else True if known == number.value else None
+        shared = set(leaves_of("", number)).intersection(leaves_of("", other))
+        return True if shared else None
 
     def bare(self, value: Reference, form: NormalForm) -> Reference:
         """A value without what only lays it out anew."""

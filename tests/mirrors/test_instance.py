@@ -39,6 +39,8 @@ def operations(test: str, production: str) -> int:
         ("a * 0.9 * a", "x * 0.9 * x", 2),
         ("a * 0.9 * a", "x * 0.8 * x", 0),
         ("a * 4 + b", "x * max(y, 2) + z", 2),  # a number where production computes one
+        ("a * 4 + 1", "x * max(y, 2) + z", 0),  # numbers alone say little
+        ("a * 4 + 1", "x * max(y, 2) + 1", 2),
         ("(a - b) / c", "(x.reshape(4, -1) - y) / z", 2),
         ("(a + b - 1) // b * b", "(x + y - 1) // y * y", 2),
         ("f'{a}_{b}.json'", "f'{x}_{y}.json'", 2),
