@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
+from contract_guard.mirrors.graph_of_test import TestGraph
 from contract_guard.mirrors.index import IMPORTED, NEARBY, Entry
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
-from contract_guard.mirrors.search import Resemblance, Search, TestGraph
+from contract_guard.mirrors.search import Resemblance, Search
 from contract_guard.mirrors.subject import FAR
 from contract_guard.mirrors.verdict import (
     MIRROR,

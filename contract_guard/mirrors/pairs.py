@@ -13,12 +13,13 @@ from typing import Literal
 
 from contract_guard.facts.model import FunctionFragments
 from contract_guard.mirrors.copies import Copy, FileCopies, Place, PredicateCopy
+from contract_guard.mirrors.graph_of_test import TestGraph
 from contract_guard.mirrors.index import Entry
 from contract_guard.mirrors.model import Const, MirrorPair, Range, Reference
 from contract_guard.mirrors.normal_form import NormalForm, leaf_text
 from contract_guard.mirrors.operations import COMPUTING
 from contract_guard.mirrors.predicates import named_predicates
-from contract_guard.mirrors.search import Search, TestGraph
+from contract_guard.mirrors.search import Search
 from contract_guard.mirrors.weights import Graphs
 
 Drifted = Literal["production", "test"]

@@ -6,20 +6,17 @@ from functools import cached_property, lru_cache
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.asked import Asked
-from contract_guard.mirrors.expected import form_of, is_expected
 from contract_guard.mirrors.graph import ProductionCalled
+from contract_guard.mirrors.graph_of_test import TestGraph, graph_of
 from contract_guard.mirrors.index import CALLED, IMPORTED, NONE, PACKAGE, Candidate, Entry, Index
 from contract_guard.mirrors.match import Match, Matcher
 from contract_guard.mirrors.model import Reference
-from contract_guard.mirrors.normal_form import NormalForm, normal_form
 from contract_guard.mirrors.opened import FunctionWise, OpenedFile
-from contract_guard.mirrors.operations import ACCESS, COMPUTING
-from contract_guard.mirrors.routines import own_routines
+from contract_guard.mirrors.operations import COMPUTING
 from contract_guard.mirrors.scopes import FunctionNode
-from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.subject import FAR, Subjects, Ways, named
-from contract_guard.mirrors.trace import Trace, run
-from contract_guard.mirrors.weights import Graphs, weigh
+from contract_guard.mirrors.trace import run
+from contract_guard.mirrors.weights import Graphs
 
 NOMINATED = 6
 _MINIMUM = 4.0  # nomination score under which no graph is built
@@ -55,33 +52,6 @@ class Resemblance:
     of_kernel: bool = False
     distance: int | None = None
     is_related: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TestGraph:
-    """What a test computes: its trace, in normal form, and the nodes of each compared value.
-
-    `groups` pairs the form of the assertion with the nodes. Where the test never calls
-    production, the other side of each assertion is a group too: it can only be a copy. `actuals`
-    are the other sides, one for each group.
-    """
-
-    __test__ = False
-
-    trace: Trace
-    form: NormalForm
-    graphs: Graphs
-    groups: tuple[tuple[str, frozenset[int]], ...]
-    calls_production: bool
-    actuals: tuple[Reference | None, ...] = ()
-
-    def has_library_function(self, name: str) -> bool:
-        """True if a library's function of that name takes part in what is expected: an oracle."""
-        graph = self.trace.graph
-        return any(
-            op.name.rsplit(".", 1)[-1] == name and index not in graph.produced
-            for index, op in enumerate(graph.ops)
-        )
 
 
 class Search:
@@ -209,7 +179,6 @@ class Search:
             graph = self._graph_alone(path, test)
         if graph is None:
             return []
-        groups = [nodes for _, nodes in graph.groups]
         found: list[Resemblance] = []
         for candidate in candidates:
             entry = self.index.entries[candidate.entry]
@@ -217,7 +186,7 @@ class Search:
                 continue
             if graph.has_library_function(entry.function.qualname.rsplit(".", 1)[-1]):
                 continue
-            match = self._matcher.match(graph.graphs, self.production(entry), groups)
+            match = self._matcher.match(graph.graphs, self.production(entry), graph.values)
             if match.score > 0:
                 found.append(self._resemblance(path, test, entry, candidate.reach, match, graph))
         found.sort(key=lambda r: -r.match.score * r.match.coverage * (0.4 + r.reach))
@@ -352,8 +321,7 @@ class Search:
 
     def match(self, test: TestGraph, production: Graphs) -> Match:
         """How much of what a test computes stands in a production function."""
-        groups = [nodes for _, nodes in test.groups]
-        return self._matcher.match(test.graphs, production, groups)
+        return self._matcher.match(test.graphs, production, test.values)
 
     def _relations(self, path: str) -> tuple[_Named, _Named]:
         """The functions of a file by their last names, and by what they are defined in."""
@@ -421,27 +389,12 @@ class Search:
         if found is None:
             return None
         traced = run(opened.module, *found, self.packages, alone=alone)
-        graph = traced.graph
-        if traced.truncated:
+        graph = graph_of(traced, self.index.rarity)
+        if traced.truncated or (
+            graph is not None and self._matcher.leaves_out(graph.graphs, graph.values)
+        ):
             self._last_cut = (path, test.start, test.qualname)
-        calls_production = bool(graph.produced)
-        form = normal_form(graph.ops, graph.aliases)
-        computed = [e for e in traced.expectations if not is_literal(e, traced)]
-        compared = [e for e in computed if is_expected(e, graph, calls_production=calls_production)]
-        groups = [(form_of(e, graph), _reachable(form, e.value)) for e in compared]
-        actuals = [e.actual for e in compared]
-        if not calls_production:
-            both = [e for e in traced.expectations if isinstance(e.actual, int)]
-            groups += [(e.form, _reachable(form, e.actual)) for e in both if e.actual is not None]
-            actuals += [e.value for e in both]
-        if not groups and not computed:
-            return None
-        wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
-        produced = _from_production(form, traced)
-        graphs = weigh(form, wanted, self.index.rarity, produced, own_routines(traced, form))
-        if self._matcher.leaves_out(graphs, [nodes for _, nodes in groups]):
-            self._last_cut = (path, test.start, test.qualname)
-        return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
+        return graph
 
 
 def _ways(graph: TestGraph, actuals: Iterable[Reference]) -> Ways:
@@ -461,26 +414,3 @@ def _bear_verdict(shared: Iterable[str]) -> bool:
         if computing >= _SHARED or branches >= _BRANCHES:
             return True
     return False
-
-
-def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
-    """Nodes that production computed, and what is only read out of these: the name of a call, or
-    of a field of its result, is no sign of a copy."""
-    graph = traced.graph
-    given = set(graph.produced)
-    for index, op in enumerate(graph.ops):
-        if op.name in ACCESS and op.arguments and op.arguments[0] in given:
-            given.add(index)
-    moved = (form.moved[index] for index in given)
-    return frozenset(node for node in moved if isinstance(node, int))
-
-
-def _reachable(form: NormalForm, root: Reference) -> frozenset[int]:
-    found: set[int] = set()
-    stack = [form.moved[root] if isinstance(root, int) else root]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, int) and value not in found:
-            found.add(value)
-            stack += form.nodes[value].operands
-    return frozenset(found)
