@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contract_guard.mirrors.assertions import Comparison, asserted, is_asserting_name
-from contract_guard.mirrors.calls import Calls
-from contract_guard.mirrors.captures import MOCKS, captured_names, given_names
+from contract_guard.mirrors.bindings import GROWING, Bindings, named_by
+from contract_guard.mirrors.captures import captured_names, given_names
 from contract_guard.mirrors.expressions import Evaluated
 from contract_guard.mirrors.graph import (
-    OBJECT,
     RESULT,
     Graph,
     TooLarge,
@@ -36,7 +35,6 @@ from contract_guard.mirrors.scopes import (
 
 _DEPTH = 8
 _STATEMENTS = 6000
-_GROWING = {"append": "list", "extend": "list", "add": "set", "update": "dict", "insert": "list"}
 
 
 class Ended:
@@ -59,7 +57,7 @@ class Assertion:
     frame: Frame
 
 
-class Interpreter(Calls):
+class Interpreter(Bindings):
     """Runs a test function over symbolic values; `assertions` and `lines` are what it met."""
 
     def __init__(
@@ -70,7 +68,6 @@ class Interpreter(Calls):
         self._inline = inline
         self.assertions: list[Assertion] = []
         self.conditions: list[Reference] = []
-        self._loops: list[Reference] = []
         self._stack: list[ast.AST] = []
         self._budget = _STATEMENTS
 
@@ -185,7 +182,7 @@ class Interpreter(Calls):
         given += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
         for name, default in given:
             if name not in frame.env and (defaults or _is_number(default)):
-                frame.env[name] = _named(
+                frame.env[name] = named_by(
                     name, self.reference(self.evaluate(default, closure.frame))
                 )
         for name in [*names, *(a.arg for a in spec.kwonlyargs)]:
@@ -196,7 +193,7 @@ class Interpreter(Calls):
         """What a parameter stands for: a random value is an input of that name."""
         if self.graph.is_random(value):
             return self.graph.input(frame.prefix + name)
-        return _named(name, value)
+        return named_by(name, value)
 
     # Statements
 
@@ -291,9 +288,9 @@ class Interpreter(Calls):
             return self._for(node, frame)
         elif isinstance(node, ast.While):
             self.graph.refuse(f"while loop at line {node.lineno}")
-            self._loops.append(self.get(node.test, frame))
+            self.loops.append(self.get(node.test, frame))
             self.block(node.body, frame)
-            self._loops.pop()
+            self.loops.pop()
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 value = self.evaluate(item.context_expr, frame)
@@ -329,9 +326,9 @@ class Interpreter(Calls):
             return None
         self.graph.refuse(f"loop over {ast.unparse(node.iter)[:60]} at line {node.lineno}")
         self.assign(node.target, self.graph.op("element", (source,), node.lineno), frame)
-        self._loops.append(source)
+        self.loops.append(source)
         ended = self.block(node.body, frame)
-        self._loops.pop()
+        self.loops.pop()
         self.block(node.orelse, frame)
         return ended if ended is not None and ended.value is not None else None
 
@@ -343,8 +340,8 @@ class Interpreter(Calls):
             return
         if isinstance(node.func, ast.Attribute):
             owner, name = node.func.value, node.func.attr
-            grows = name in _GROWING and node.args and isinstance(owner, (ast.Name, ast.Attribute))
-            if grows and self._grow(owner, name, node, frame):
+            grows = name in GROWING and node.args and isinstance(owner, (ast.Name, ast.Attribute))
+            if grows and self.grow(owner, name, node, frame):
                 return
             in_place = name.endswith("_") and not name.endswith("__")
             if in_place and canonical_method(name) in ARRAY_METHODS | {"zero", "fill", "copy"}:
@@ -365,113 +362,10 @@ class Interpreter(Calls):
         root = frame.lookup(root_name(func))
         return isinstance(root, (Closure, ClassValue))
 
-    def _grow(self, owner: ast.expr, name: str, node: ast.Call, frame: Frame) -> bool:
-        base = self.get(owner, frame)
-        if not isinstance(base, int):
-            return False
-        op = self.graph.ops[base]
-        kind = _GROWING[name]
-        # A list that grew under a condition before is a choice of two lists.
-        chosen = op.name == "ifelse" and kind == "list" and not self._loops
-        if op.name not in (kind, f"{kind}_comprehension", f"builtins.{kind}") and not chosen:
-            return False
-        value = self.get(node.args[-1], frame)
-        before = op.arguments if op.name == kind else self._spread(kind, base, node.lineno)
-        if self._loops:
-            old = [base] if op.arguments else []
-            arguments = [value, *self._loops, *old]
-            grown = self.graph.op(f"{kind}_comprehension", arguments, node.lineno)
-        elif name in ("append", "add"):
-            grown = self.graph.op(kind, (*before, value), node.lineno)
-        elif name in ("extend", "update"):
-            grown = self.graph.op(
-                kind, (*before, *self._spread(kind, value, node.lineno)), node.lineno
-            )
-        else:
-            return False
-        self.assign(owner, grown, frame)
-        return True
-
-    def _spread(self, kind: str, value: Reference, line: int) -> tuple[Reference, ...]:
-        """The arguments that a container's elements are in a larger container's op."""
-        if kind == "dict":
-            if isinstance(value, int) and self.graph.ops[value].name == "dict":
-                return self.graph.ops[value].arguments
-            return (Const("**"), value)
-        known = self.graph.elements(value)
-        return (self.graph.op("star", (value,), line),) if known is None else tuple(known)
-
-    # Names
-
-    def assign(self, target: ast.expr, value: Evaluated, frame: Frame) -> None:
-        if isinstance(target, ast.Name):
-            frame.env[target.id] = self._bound(target.id, value, frame)
-        elif isinstance(target, ast.Attribute):
-            base = self.evaluate(target.value, frame)
-            if isinstance(base, ClassValue):
-                name = f"self.{target.attr}"
-                self.root.env[name] = self._bound(name, value, frame)
-            elif isinstance(base, str):
-                frame.env[f"{base}.{target.attr}"] = self.reference(value)
-        elif isinstance(target, ast.Subscript):
-            self._store_item(target, self.reference(value), frame)
-        else:
-            super().assign(target, value, frame)
-
-    def _bound(self, name: str, value: Evaluated, frame: Frame) -> Evaluated:
-        """What a name stands for: its value, or an input where the value is from outside."""
-        full = frame.prefix + name
-        if name in frame.captured:
-            return self.graph.input(full, RESULT)
-        if isinstance(value, str):
-            if value in self.graph.objects and not frame.prefix and "." in value:
-                return self.new_object(name) if not value.startswith("$self.") else value
-            return value
-        if isinstance(value, Const):
-            return _named(name, value)
-        if not isinstance(value, int):
-            return value
-        op = self.graph.ops[value]
-        self.graph.aliases.setdefault(value, set()).add(name)
-        if op.name in self.graph.objects:
-            return self.new_object(full)
-        rank = self.graph.ranks[value]
-        if name in frame.given and op.name not in _CONTAINERS and rank < RESULT:
-            return self.graph.input(full, rank)
-        if self.graph.random[value] or op.name.rsplit(".", 1)[-1] in MOCKS:
-            return self.graph.input(full, rank)
-        return value
-
-    def _store_item(self, target: ast.Subscript, value: Reference, frame: Frame) -> None:
-        if isinstance(target.value, (ast.Name, ast.Attribute, ast.Subscript)):
-            base = self.get(target.value, frame)
-            if isinstance(base, str) and self.graph.rank(base) >= OBJECT:
-                return
-            index = self.get(target.slice, frame)
-            op = self.graph.ops[base] if isinstance(base, int) else None
-            if op is not None and op.name == "dict" and isinstance(index, Const):
-                stored = self.graph.op("dict", (*op.arguments, index, value), target.lineno)
-            else:
-                stored = self.graph.op("setitem", (base, index, value), target.lineno)
-            self.assign(target.value, stored, frame)
-
     def _assertion(self, comparison: Comparison, frame: Frame) -> None:
         left = self.get(comparison.left, frame)
         right = None if comparison.right is None else self.get(comparison.right, frame)
         self.assertions.append(Assertion(comparison, left, right, tuple(self.conditions), frame))
-
-
-_CONTAINERS = frozenset({"list", "tuple", "dict", "set"})
-
-
-def _named(name: str, value: Reference) -> Reference:
-    """A constant goes by the longest name of the file that it is bound to, which says most. One
-    of another module keeps its symbol."""
-    if isinstance(value, Const) and value.value is not None and value.value is not UNRESOLVED:
-        known = (value.symbol or "").rsplit(".", 1)[-1]
-        if len(name.rsplit(".", 1)[-1]) > len(known):
-            return Const(value.value, name)
-    return value
 
 
 def _is_number(node: ast.expr) -> bool:
