@@ -10,7 +10,9 @@ a broken consumer in that file on that name, on one that ends alike (a package m
 on a module above it; under `if TYPE_CHECKING:` nothing breaks, and nothing is expected.
 
 With `"mode": "apart"` the commit mended its consumers itself, and is looked at as it would be
-without that: with the consumers' files as they were at its parent.
+without that: with the consumers' files as they were at its parent. With `--merged`, such a commit
+is a branch that has been merged, and a change that set out from its parent adds a copy of each of
+these files: both are whole alone.
 
 With `--ordinary`, the newest commits that touch Python files and have one parent are compared
 with their parents, and everything that is said to break is listed, to be read by hand.
@@ -31,28 +33,37 @@ from contract_guard.project.diff import Diffed, diff
 from contract_guard.registry.boundary import BROKEN
 
 
-def compared(repo: Path, commit: str, cache_dir: Path | None) -> Diffed:
-    """The commit against its parent."""
-    diffed = diff(repo, Config(), f"{commit}~1", commit, cache_dir=cache_dir)
+def compared(repo: Path, commit: str, cache_dir: Path | None, base: str | None = None) -> Diffed:
+    """The commit against `base`, its parent if there is none."""
+    diffed = diff(repo, Config(), base or f"{commit}~1", commit, cache_dir=cache_dir)
     # A command ends after one diff, and keeps its trees out of the collector's sight till then.
     gc.unfreeze()
     gc.collect()
     return diffed
 
 
-def taken_apart(repo: Path, commit: str, paths: Iterable[str], place: Path) -> str:
-    """A commit in a clone at `place`: `commit` with the files at `paths` as its parent has them."""
+def taken_apart(
+    repo: Path, commit: str, paths: Iterable[str], place: Path, *, merged: bool = False
+) -> str:
+    """A commit in a clone at `place`: `commit` with the files at `paths` as its parent has them;
+    or its parent with copies of these files beside them."""
     if not place.exists():
         git(repo, "clone", "--quiet", "--shared", "--no-checkout", str(repo), str(place))
-    git(place, "read-tree", commit)
+    git(place, "read-tree", f"{commit}~1" if merged else commit)
     for path in paths:
         listed = git(place, "ls-tree", f"{commit}~1", "--", path).split()
         if listed:
-            git(place, "update-index", "--add", "--cacheinfo", f"{listed[0]},{listed[2]},{path}")
+            name = copy_of(path) if merged else path
+            git(place, "update-index", "--add", "--cacheinfo", f"{listed[0]},{listed[2]},{name}")
     parent = git(place, "rev-parse", f"{commit}~1").strip()
     return git(
         place, "commit-tree", git(place, "write-tree").strip(), "-p", parent, "-m", "x"
     ).strip()
+
+
+def copy_of(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.removesuffix('.py')}_again.py"
 
 
 def git(repo: Path, *arguments: str) -> str:
@@ -87,12 +98,15 @@ def score_events(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as directory:
         for (name, commit, mode), events in groups.items():
             started = time.process_time()
-            repo, state = arguments.repos / name, commit
+            repo, state, base = arguments.repos / name, commit, None
             if mode == "apart":
-                place = Path(directory, name)
-                state = taken_apart(repo, commit, {e["consumer"] for e in events}, place)
+                place, paths = Path(directory, name), {e["consumer"] for e in events}
+                state = taken_apart(repo, commit, paths, place, merged=arguments.merged)
                 repo = place
-            diffed = compared(repo, state, arguments.cache_dir)
+                if arguments.merged:
+                    base = commit
+                    events = [e | {"consumer": copy_of(e["consumer"])} for e in events]
+            diffed = compared(repo, state, arguments.cache_dir, base)
             score(name, commit, events, list(broken(diffed)), counts, arguments.verbose)
             spent = time.process_time() - started
             print(f"{name} {commit[:10]} {mode}: {len(events)} events, {spent:.1f} s", flush=True)
@@ -149,6 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=Path)
     parser.add_argument("--ordinary", type=int)
+    parser.add_argument("--merged", action="store_true")
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--repo", action="append", default=[])
     parser.add_argument("--cache-dir", type=Path)
