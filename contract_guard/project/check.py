@@ -157,6 +157,12 @@ def _check(
         known=rule_ids(),
     )
     warnings = (*snapshot.warnings, *search.warnings)
+    notices = list(search.notices)
+    if snapshot.unreadable and "CG903" not in chosen:
+        # Left out on purpose, or only by rules that were picked?
+        if chosen_rules({"CG903"}, (), ignore, config.severity):
+            places = plural(len(snapshot.unreadable), "file")
+            notices.append(f"{places} could not be read and may hold anything: see CG903")
     constants = dict(taken.constants)
     for path, facts in registry.only(taken.again).facts():
         if leaned := leaned_on(registry, path, facts):
@@ -177,7 +183,7 @@ def _check(
         unresolved=count_unknowns(registry) if count_unknown else {},
         cache_hits=snapshot.counts.cache_hits,
         cache_misses=snapshot.counts.cache_misses,
-        warnings=(*warnings, *search.notices),
+        warnings=(*warnings, *notices),
         selected=sum(map(snapshot.is_selected, snapshot.tree.files)),
         against=summaries(others),
     )

@@ -231,6 +231,17 @@ def test_a_path_outside_the_project(run, project: Path) -> None:
     assert done.err == f"contract-guard: ../other.py: outside the project {project}\n"
 
 
+def test_unreadable_files_are_told_where_their_rule_was_not_picked(run, project: Path) -> None:
+    (project / "gate" / "old.py").write_text("print 'two'\n")
+    said = "contract-guard: warning: 1 file could not be read and may hold anything: see CG903\n"
+    assert run("check", "--select", "CG201").err == said
+    assert run("check", "--select", "CG201").err == said  # of the kept result too
+    assert run("check", "--select", "CG201,CG903").err == ""
+    assert run("check", "--ignore", "CG903").err == ""
+    (project / "pyproject.toml").write_text("[tool.contract_guard.severity]\nCG903 = 'off'\n")
+    assert run("check", "--select", "CG201").err == ""
+
+
 def test_unknown_rule(run, project: Path) -> None:
     for word, close in (
         ("CG999", "there are CG901, CG902, CG903 (see"),
