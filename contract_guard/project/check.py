@@ -158,11 +158,11 @@ def _check(
     )
     warnings = (*snapshot.warnings, *search.warnings)
     notices = list(search.notices)
-    if snapshot.unreadable and "CG903" not in chosen:
-        # Left out on purpose, or only by rules that were picked?
-        if chosen_rules({"CG903"}, (), ignore, config.severity):
-            places = plural(len(snapshot.unreadable), "file")
-            notices.append(f"{places} could not be read and may hold anything: see CG903")
+    # Whoever turned CG903 off knows; whoever picked other rules does not.
+    tells = chosen_rules({"CG903"}, (), ignore, config.severity) - chosen
+    if tells and snapshot.unreadable:
+        places = plural(len(snapshot.unreadable), "file")
+        notices.append(f"{places} could not be read and may hold anything: see CG903")
     constants = dict(taken.constants)
     for path, facts in registry.only(taken.again).facts():
         if leaned := leaned_on(registry, path, facts):
