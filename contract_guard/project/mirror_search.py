@@ -15,7 +15,8 @@ import msgspec
 
 from contract_guard.facts.model import FileFragments, Unreadable
 from contract_guard.facts.reader import decode
-from contract_guard.mirrors.asked import Asked, answers
+from contract_guard.mirrors.answers import answers
+from contract_guard.mirrors.asked import Asked
 from contract_guard.mirrors.copies import FileCopies, copies_in
 from contract_guard.mirrors.search import Search
 from contract_guard.project import pool
