@@ -131,9 +131,15 @@ def copies_of_test(
         known = {candidate.entry for candidate in candidates}
         named = [c for c in search.subjects(path, test) if c.entry not in known]
         best = _best([*search.resemblances(path, test, [*candidates, *named])])
+    if best is not None and best.helper is not None and _is_test(best.helper):
+        best = None  # a test that is run by another one is looked at by itself
     predicates = _predicates(search, path, test, is_wanted)
     cut = (test.qualname,) if search.is_cut(path, test) else ()
     return FileCopies((best,) if best is not None else (), tuple(predicates), cut)
+
+
+def _is_test(place: Place) -> bool:
+    return place.qualname.rsplit(".", 1)[-1].startswith("test")
 
 
 def _is_near(resemblance: Resemblance) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from contract_guard.mirrors.evidence import Compared
 from contract_guard.mirrors.expected import form_of, is_expected
 from contract_guard.mirrors.index import Rarity
 from contract_guard.mirrors.model import Reference
@@ -19,7 +20,7 @@ class TestGraph:
 
     `groups` pairs the form of the assertion with the nodes. Where the test never calls
     production, the other side of each assertion is a group too: it can only be a copy. `actuals`
-    are the other sides, one for each group.
+    are the other sides and `lines` the places of the assertions, one for each group.
     """
 
     __test__ = False
@@ -30,11 +31,13 @@ class TestGraph:
     groups: tuple[tuple[str, frozenset[int]], ...]
     calls_production: bool
     actuals: tuple[Reference | None, ...] = ()
+    lines: tuple[int, ...] = ()
 
     @property
-    def values(self) -> list[frozenset[int]]:
-        """The nodes of each compared value."""
-        return [nodes for _, nodes in self.groups]
+    def values(self) -> list[Compared]:
+        """The nodes of each compared value, and where it is compared."""
+        groups = zip(self.groups, self.lines, strict=True)
+        return [Compared(nodes, line) for (_, nodes), line in groups]
 
     def has_library_function(self, name: str) -> bool:
         """True if a library's function of that name takes part in what is expected: an oracle."""
@@ -54,16 +57,20 @@ def graph_of(traced: Trace, rarity: Rarity) -> TestGraph | None:
     compared = [e for e in computed if is_expected(e, graph, calls_production=calls_production)]
     groups = [(form_of(e, graph), _reachable(form, e.value)) for e in compared]
     actuals = [e.actual for e in compared]
+    lines = [e.line for e in compared]
     if not calls_production:
         both = [e for e in traced.expectations if isinstance(e.actual, int)]
         groups += [(e.form, _reachable(form, e.actual)) for e in both if e.actual is not None]
         actuals += [e.value for e in both]
+        lines += [e.line for e in both]
     if not groups and not computed:
         return None
     wanted = sorted(frozenset[int]().union(*(nodes for _, nodes in groups)))
     produced = _from_production(form, traced)
     graphs = weigh(form, wanted, rarity, produced, own_routines(traced, form))
-    return TestGraph(traced, form, graphs, tuple(groups), calls_production, tuple(actuals))
+    return TestGraph(
+        traced, form, graphs, tuple(groups), calls_production, tuple(actuals), tuple(lines)
+    )
 
 
 def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:

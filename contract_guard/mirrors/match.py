@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from contract_guard.mirrors.evidence import Compared, together
 from contract_guard.mirrors.index import Rarity
 from contract_guard.mirrors.instance import operations_of_instance
 from contract_guard.mirrors.model import Const, Reference
@@ -73,13 +74,12 @@ class Matcher:
         form = normal_form(graph.ops, graph.aliases)
         return weigh(form, range(len(form.nodes)), None)
 
-    def match(
-        self, test: Graphs, production: Graphs, expectations: Sequence[frozenset[int]]
-    ) -> Match:
+    def match(self, test: Graphs, production: Graphs, expectations: Sequence[Compared]) -> Match:
         """The best alignment within a window of production lines.
 
-        `expectations` are the nodes of each expected value. Only those that are themselves
-        matched well take part, so that a mirror is found among assertions of other kinds.
+        `expectations` are the expected values. Only those that are themselves matched well take
+        part, and of these only such as belong together, so that a mirror is found among
+        assertions of other kinds.
         """
         by_operation = production.by_operation()
         pairs: list[_Pair] = []
@@ -97,27 +97,28 @@ class Matcher:
         for near in _windows(pairs):
             chosen = _chosen(near)
             covered = [
-                (_score(chosen, nodes) / (_total(test, nodes, chosen) or 1.0), nodes)
-                for nodes in wanted
+                (_score(chosen, value.nodes) / (_total(test, value.nodes, chosen) or 1.0), value)
+                for value in wanted
             ]
+            steps = {index for index, pair in chosen.items() if pair[1].node.op in COMPUTING}
             # With what is matched in part, and without: which is the better evidence differs.
             for least in (COVERED, MOSTLY):
-                selected = frozenset[int]().union(*(n for share, n in covered if share >= least))
-                taken = [chosen[n] for n in sorted(selected) if n in chosen]
-                match = _summary(taken, _total(test, selected, chosen))
-                if match.score * match.coverage > best.score * best.coverage:
-                    best, best_pairs, best_nodes = match, taken, selected
+                for selected in together((v for share, v in covered if share >= least), steps):
+                    taken = [chosen[n] for n in sorted(selected) if n in chosen]
+                    match = _summary(taken, _total(test, selected, chosen))
+                    if match.score * match.coverage > best.score * best.coverage:
+                        best, best_pairs, best_nodes = match, taken, selected
         found = parting(((a, b) for _, a, b in best_pairs), test, production)
         linked = _linked(best_pairs, test, production)
         own = any(test.form.nodes[n].op not in by_operation for n in best_nodes & test.routines)
         whole = 0
         if best.coverage >= COVERED:
             taken_part = {a.index for _, a, _ in best_pairs}
-            roots = {max(nodes) for nodes in expectations if nodes & taken_part}
+            roots = {max(nodes) for nodes, _ in expectations if nodes & taken_part}
             whole = max((operations_of_instance(test, r, production) for r in roots), default=0)
         return replace(best, parting=found, linked=linked, whole=whole, has_own_way=own)
 
-    def leaves_out(self, test: Graphs, expectations: Sequence[frozenset[int]]) -> bool:
+    def leaves_out(self, test: Graphs, expectations: Sequence[Compared]) -> bool:
         """True for a test that is too large to be compared as a whole."""
         return len(test.nodes) > _LARGE or len(_distinct(test, expectations)) > _MOST
 
@@ -145,10 +146,11 @@ _NUMBER = re.compile(r"-?(\d{3,}|\d+\.\d+|\d+e-?\d+)")
 _Pair = tuple[float, Weighed, Weighed]
 
 
-def _distinct(test: Graphs, expectations: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """The nodes of each expected value that are compared, without those that are empty."""
-    distinct = dict.fromkeys(nodes.intersection(test.nodes) for nodes in expectations)
-    return [nodes for nodes in distinct if nodes]
+def _distinct(test: Graphs, expectations: Sequence[Compared]) -> list[Compared]:
+    """The nodes of each expected value that are compared, without those that are empty: each once
+    at a line."""
+    kept = (Compared(nodes.intersection(test.nodes), line) for nodes, line in expectations)
+    return [value for value in dict.fromkeys(kept) if value.nodes]
 
 
 def _windows(pairs: list[_Pair]) -> list[list[_Pair]]:
