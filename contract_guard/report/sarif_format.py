@@ -128,11 +128,13 @@ def _pairs(related: Related) -> str:
 
 
 def _artifact(path: str) -> dict[str, object]:
-    """A relative URI. The bytes of a file name that is no UTF-8 stand as they are."""
-    return {
-        "uri": quote(path.encode("utf-8", "surrogateescape"), safe="/"),
-        "uriBaseId": "%SRCROOT%",
-    }
+    """A relative URI. The bytes of a file name that is no UTF-8 stand as they are; so do those of
+    the lone surrogates that names on Windows may have."""
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        name = path.encode("utf-8", "surrogatepass")
+    return {"uri": quote(name, safe="/"), "uriBaseId": "%SRCROOT%"}
 
 
 def _message(text: str) -> str:

@@ -447,6 +447,15 @@ def test_sarif_uris_are_relative_and_encoded() -> None:
     assert location["artifactLocation"]["uri"] == "tests/a%20b%FF%23%3F%E6%97%A5.py"
 
 
+@pytest.mark.parametrize(
+    ("path", "uri"), [("a\udcff.py", "a%FF.py"), ("a\ud800.py", "a%ED%A0%80.py")]
+)
+def test_sarif_uris_of_names_that_are_no_text(path: str, uri: str) -> None:
+    (run,) = json.loads(render(report(missing_name(path=path)), "sarif", Screen()))["runs"]
+    (location,) = run["results"][0]["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
 def test_sarif_messages_hold_no_links() -> None:
     finding = missing_name(message="see [this](https://example.org)", help="", tests_lost=None)
     (run,) = json.loads(render(report(finding), "sarif", Screen()))["runs"]
