@@ -58,11 +58,15 @@ class Input(Fact, frozen=True):
 
 class FileFragments(Fact, frozen=True):
     """All functions of a file, its imports as (module with leading dots, name or ""), and the
-    strings that are dotted names, such as targets of patches. Of test files also their echoes and
-    the values that they write down."""
+    strings that are dotted names, such as targets of patches. `called` are the functions that it
+    calls through an import, dotted as their modules have them; `renamed` pairs the names that it
+    imports as others with what they stand for, dotted. Modules keep their leading dots. Of test
+    files also their echoes and the values that they write down."""
 
     functions: tuple[FunctionFragments, ...] = ()
     imports: tuple[tuple[str, str], ...] = ()
     strings: tuple[str, ...] = ()
     echoes: tuple[Echo, ...] = ()
     inputs: tuple[Input, ...] = ()
+    called: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()

@@ -22,7 +22,7 @@ from contract_guard.facts.pytest_model import Fixture as Fixture
 from contract_guard.facts.pytest_model import PytestFacts
 from contract_guard.facts.pytest_model import Test as Test
 
-SCHEMA = 15
+SCHEMA = 16
 
 ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "type-parameters"]
 

@@ -7,12 +7,14 @@ They nominate pairs; the pairs are then compared as graphs.
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.equivalences import FLIPPED, TRANSPARENT, canonical
+from contract_guard.mirrors.graph import LIBRARIES
 from contract_guard.mirrors.operations import (
     BINARY,
     COMPARE,
@@ -32,7 +34,11 @@ def file_fragments(tree: ast.Module) -> FileFragments:
     walk = _Walk()
     walk.module(tree)
     return FileFragments(
-        tuple(walk.functions), tuple(sorted(walk.imports)), tuple(sorted(walk.strings))
+        tuple(walk.functions),
+        tuple(sorted(walk.imports)),
+        tuple(sorted(walk.strings)),
+        called=tuple(sorted(walk.called())),
+        renamed=tuple(sorted(walk.renamed)),
     )
 
 
@@ -80,6 +86,17 @@ class _Walk:
         self.functions: list[FunctionFragments] = []
         self.imports: set[tuple[str, str]] = set()
         self.strings: set[str] = set()
+        self.renamed: set[tuple[str, str]] = set()
+        self._bound: dict[str, str] = {}
+        self._dotted: set[str] = set()
+
+    def called(self) -> Iterator[str]:
+        """What is called through an import of this project, dotted."""
+        for dotted in self._dotted:
+            root, _, rest = dotted.partition(".")
+            module = self._bound.get(root)
+            if module is not None and (rest or module != root):
+                yield f"{module}.{rest}" if rest else module
 
     def module(self, tree: ast.Module) -> None:
         pending: list[tuple[str, ast.AST]] = [("", tree)]
@@ -109,6 +126,8 @@ class _Walk:
             elif kind is ast.Call:
                 if function is not None:
                     _call(node, found.add, calls)
+                    if dotted := dotted_name(node.func):
+                        self._dotted.add(dotted)
                 stack.append(node.func)
                 stack += node.args
                 stack += node.keywords
@@ -145,9 +164,26 @@ class _Walk:
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
             self.imports.update((alias.name, "") for alias in node.names)
+            for alias in node.names:
+                if alias.asname:
+                    self._bind(alias.asname, alias.name)
+                else:
+                    root = alias.name.partition(".")[0]
+                    self._bind(root, root)
         else:
             module = "." * node.level + (node.module or "")
+            dot = "" if module.endswith(".") else "."
             self.imports.update((module, alias.name) for alias in node.names)
+            for alias in node.names:
+                dotted = f"{module}{dot}{alias.name}"
+                self._bind(alias.asname or alias.name, dotted)
+                if alias.asname and alias.asname != alias.name:
+                    self.renamed.add((alias.asname, dotted))
+
+    def _bind(self, name: str, dotted: str) -> None:
+        root = dotted.partition(".")[0]
+        if root not in LIBRARIES and root not in sys.stdlib_module_names:
+            self._bound[name] = dotted
 
 
 def _call(node: ast.Call, add: _Add, calls: set[str]) -> None:

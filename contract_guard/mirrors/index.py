@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.background import FREQUENCIES, PER
+from contract_guard.mirrors.exports import Exports
 from contract_guard.mirrors.operations import COMPUTING, words
 
 # Fragments in a larger share of functions than this say nothing.
@@ -135,11 +136,10 @@ class Index:
             self._by_directory.setdefault(directory, []).append(path)
             self._by_file_name.setdefault(name, []).append(path)
         self._leads: dict[str, tuple[set[str], set[str]]] = {}
+        self._renamed: dict[str, dict[str, str]] = {}
         self._near: tuple[str, dict[int, float]] | None = None
         self._called: dict[int, list[int]] = {}
-        self._modules: dict[str, str] = {}
-        for path in files:
-            self._modules.setdefault(_module_name(path), path)
+        self.exports = Exports(files)
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, str, int], int]:
@@ -217,6 +217,8 @@ class Index:
         found = self._near[1].copy()
         # A function of the test file hides the one of production that has its name.
         called = set(calls) - {f.qualname for f in self.files[path].functions}
+        renamed = self._renamed[path]
+        called |= {renamed[name] for name in called & renamed.keys()}
         first: set[int] = set()
         for name in called | names:
             for number in self.by_class.get(name, ()):
@@ -260,8 +262,8 @@ class Index:
         names: set[str] = set()
         seeds: set[str] = set()
         for module, name in file.imports:
-            target = self._module_path(module, path)
-            inner = self._module_path(f"{module}.{name}", path) if name else None
+            target = self.exports.module(module, path)
+            inner = self.exports.module(f"{module}.{name}", path) if name else None
             if inner == target:
                 inner = None  # a name of the module, no submodule of it
             for known in (target, inner):
@@ -275,9 +277,17 @@ class Index:
                         if self.entries[number].path.startswith(package):
                             seeds.add(self.entries[number].path)
         for text in file.strings:
-            target = self._dotted_path(text)
+            target = self.exports.dotted(text)
             if target is not None and target not in self.tests:
                 seeds.add(target)
+        renamed = self._renamed[path] = {}
+        for dotted in file.called:
+            for place, name in self.exports.defined(dotted, path):
+                if place not in self.tests:
+                    seeds.add(place)
+                    renamed[dotted.rpartition(".")[2]] = name
+        for bound, dotted in file.renamed:
+            renamed[bound] = renamed.get(name := dotted.rpartition(".")[2], name)
         stem = path.rsplit("/", 1)[-1].removeprefix("test_").removesuffix(".py")
         seeds.update(self._by_file_name.get(f"{stem.removesuffix('_test')}.py", ()))
         return seeds, names
@@ -321,25 +331,3 @@ class Index:
                 if self.entries[inside].function.qualname.startswith(f"{function.qualname}.")
             ]
         return known
-
-    def _module_path(self, module: str, path: str) -> str | None:
-        if module.startswith("."):
-            dots = len(module) - len(module.lstrip("."))
-            parts = path.split("/")[:-dots]
-            return self._modules.get("/".join([*parts, *module[dots:].split(".")]).strip("/"))
-        return self._dotted_path(module)
-
-    def _dotted_path(self, dotted: str) -> str | None:
-        parts = dotted.split(".")
-        for length in range(len(parts), 0, -1):
-            name = "/".join(parts[:length])
-            for known in (name, f"src/{name}"):
-                if known in self._modules:
-                    return self._modules[known]
-            if length == len(parts):
-                continue
-        return None
-
-
-def _module_name(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__")
