@@ -4,7 +4,7 @@ definition it touches. Asking the others again would give the old answers."""
 from collections.abc import Collection, Iterator, Set
 
 from contract_guard.facts.model import Binding, ModuleFacts, Unreadable
-from contract_guard.registry.layout import parent
+from contract_guard.registry.layout import is_below, is_conftest, parent
 from contract_guard.registry.model import Tree
 
 _LAYOUT_FILES = frozenset({"__init__.py", "__init__.pyi", "conftest.py"})
@@ -23,6 +23,7 @@ def affected_paths(old: Tree, new: Tree, changed: Collection[str]) -> frozenset[
         return None
     names: set[str] = set()
     read: set[str] = set()
+    imported: set[str] = set()
     for path in changed:
         before, after = old.files.get(path), new.files.get(path)
         if isinstance(before, Unreadable) or isinstance(after, Unreadable):
@@ -36,12 +37,17 @@ def affected_paths(old: Tree, new: Tree, changed: Collection[str]) -> frozenset[
             return None
         names |= _names(_definitions(before) ^ _definitions(after))
         read |= _names(_readings(before) ^ _readings(after))
+        imported |= _imported(before) ^ _imported(after)
     found = {
         path
         for path, facts in new.files.items()
-        if path in changed or (isinstance(facts, ModuleFacts) and _mentions(facts, names, read))
+        if path in changed
+        or (
+            isinstance(facts, ModuleFacts)
+            and (_mentions(facts, names, read) or _calls_own(facts, imported))
+        )
     }
-    return frozenset(found)
+    return frozenset(found | set(_below_conftests(new, found, names)))
 
 
 def _openness(facts: ModuleFacts | None) -> tuple[object, ...]:
@@ -113,6 +119,10 @@ def _readings(facts: ModuleFacts | None) -> set[tuple[object, ...]]:
     return found
 
 
+def _imported(facts: ModuleFacts | None) -> set[str]:
+    return {imp.name for imp in facts.imports if imp.name} if facts is not None else set()
+
+
 def _binding(facts: ModuleFacts, binding: Binding) -> tuple[object, ...]:
     source = None
     if binding.imported >= 0:
@@ -133,6 +143,33 @@ def _mentions(facts: ModuleFacts, names: Set[str], read: Set[str]) -> bool:
     return any(name in names for name in asked_names(facts)) or any(
         name in read for name in _replaced(facts)
     )
+
+
+def _calls_own(facts: ModuleFacts, imported: Set[str]) -> bool:
+    """Whether the file calls a function of its own of such a name: what may fail in it is excused
+    by the calls of the file alone, for as long as nobody imports the name."""
+    return not imported.isdisjoint(facts.loaded_names) and any(
+        binding.kind == "function" and binding.name in imported for binding in facts.bindings
+    )
+
+
+def _below_conftests(tree: Tree, affected: Set[str], names: Set[str]) -> Iterator[str]:
+    """The files with tests below an affected conftest.py that imports one of `names`: what they
+    miss is told only where it can be imported."""
+    directories = [
+        parent(path)
+        for path in affected
+        if is_conftest(path)
+        and isinstance(facts := tree.files[path], ModuleFacts)
+        and any(
+            not names.isdisjoint((imp.bound, imp.name, *imp.module.split(".")))
+            for imp in facts.imports
+        )
+    ]
+    for path, facts in tree.files.items() if directories else ():
+        has_tests = isinstance(facts, ModuleFacts) and facts.pytest.tests
+        if has_tests and any(is_below(path, directory) for directory in directories):
+            yield path
 
 
 def asked_names(facts: ModuleFacts) -> Iterator[str]:

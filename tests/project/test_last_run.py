@@ -110,6 +110,38 @@ def test_other_changes(change: dict[str, str | bytes], write: Write, tmp_path: P
     agree(write(change), tmp_path / "cache")
 
 
+@pytest.mark.parametrize(
+    ("files", "edit"),
+    [
+        (
+            # What fails in a function that is called under a guard alone, until another imports it.
+            {
+                "pkg/late.py": "def late():\n    from pkg.ids import GONE\n"
+                "try:\n    late()\nexcept ImportError:\n    pass\n",
+                "pkg/other.py": "def late(): ...\n",
+            },
+            "from pkg.other import late\n",
+        ),
+        (
+            # A conftest.py that cannot be imported, until a test makes the name that it lacks.
+            {
+                "tests/unit/conftest.py": "from pkg.ids import NONE\n",
+                "tests/unit/test_u.py": "def test_u(far): ...\n",
+                "tests/far/conftest.py": "import pytest\n@pytest.fixture\ndef far(): ...\n",
+            },
+            "from pkg import ids\nids.NONE = 1\n",
+        ),
+    ],
+    ids=["excused", "conftest"],
+)
+def test_what_a_test_changes_far_away(
+    files: dict[str, str], edit: str, write: Write, tmp_path: Path
+) -> None:
+    agree(write({**TREE, **files}), tmp_path / "cache")
+    agree(write({"tests/test_f.py": edit}), tmp_path / "cache")
+    agree(write({"tests/test_f.py": "x = 1\n"}), tmp_path / "cache")
+
+
 def test_a_file_that_is_gone(write: Write, tmp_path: Path) -> None:
     root = write(TREE)
     agree(root, tmp_path / "cache")
