@@ -24,6 +24,7 @@ def outdated_call(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     names = renamed_parameters(before.signature, after.signature)
     call = _call_at(file, finding)
     known = {parameter.name for parameter in after.signature.parameters}
+    given = {keyword.arg for keyword in call.keywords}
     edits: list[Edit] = []
     used: dict[str, str] = {}
     for keyword in call.keywords:
@@ -32,9 +33,14 @@ def outdated_call(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
             continue
         if name not in names:
             raise CannotFix(f"nothing is certain to have taken the place of `{name}`")
+        if names[name] in given:
+            raise CannotFix(f"the call gives `{names[name]}` already")
         used[name] = names[name]
-        start = file.source.span(keyword)[:2]
-        edits.append(file.edit(Span(*start, start[0], start[1] + len(name)), names[name]))
+        line, column = file.source.span(keyword)[:2]
+        where = Span(line, column, line, column + len(name))
+        if file.cut(where) != name:
+            raise CannotFix(f"where line {line} names `{name}` cannot be told exactly")
+        edits.append(file.edit(where, names[name]))
     if not edits:
         raise CannotFix("no keyword of the call is at fault")
     was = _code(old, knowledge.read_old, symbol, names)

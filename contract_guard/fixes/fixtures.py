@@ -71,11 +71,18 @@ def _renamed(file: File, function: _Function, old: str, new: str) -> Iterator[Ed
     given = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     parameter = next((each for each in given if each.arg == old), None)
     words = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    if new in words or any(each.arg == new for each in given):
+    words |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)} - {old}
+    words.update(_bound_otherwise(function))
+    if new in words:
         raise CannotFix(f"`{new}` means something else in the test")
     if parameter is not None:
+        if old in _bound_otherwise(function):
+            raise CannotFix(f"`{old}` means something else in the test, too")
         line, column = file.source.span(parameter)[:2]
-        yield file.edit(Span(line, column, line, column + len(old)), new)
+        where = Span(line, column, line, column + len(old))
+        if file.cut(where) != old:
+            raise CannotFix(f"where line {line} names `{old}` cannot be told exactly")
+        yield file.edit(where, new)
         home = file.names.scope_at(function.body[0])
         for use in file.names.uses(old, home):
             edit = file.edit(use, new)
@@ -88,5 +95,21 @@ def _renamed(file: File, function: _Function, old: str, new: str) -> Iterator[Ed
                 name = ast.unparse(call.func).rpartition(".")[2]
                 if name not in ("usefixtures", "getfixturevalue"):
                     raise CannotFix(f"line {text.lineno} names it in a text")
-                segment = file.source.segment(text)
-                yield file.edit(text, segment.replace(old, new))
+                head, found, tail = file.source.segment(text).rpartition(old)
+                if not found:
+                    raise CannotFix(f"line {text.lineno} names it in parts")
+                yield file.edit(text, head + new + tail)
+
+
+def _bound_otherwise(function: _Function) -> Iterator[str]:
+    """The names that are bound or declared in a function by other nodes than names and
+    parameters: imports, handlers, patterns, inner functions and classes."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield from node.names
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.partition(".")[0]
+        elif node is not function:
+            for field in ("name", "rest"):
+                if isinstance(bound := getattr(node, field, None), str):
+                    yield bound

@@ -1,9 +1,12 @@
 """CG106, CG107: fixtures and parameters that a change gave another name."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 Fix = Callable[..., Any]
 
@@ -72,6 +75,38 @@ def test_a_fixture_with_other_code_is_no_safe_successor(fix: Fix) -> None:
             "`router` means something else in the test",
             id="the new name is taken",
         ),
+        *(
+            pytest.param(
+                f"def test_a(gate):\n    {line}\n    assert gate\n",
+                "`router` means something else in the test",
+                id=line.strip().replace("\n    ", " "),
+            )
+            for line in (
+                "import os as router",
+                "def router(): ...",
+                "call = lambda router: gate",
+                "try: ...\n    except OSError as router: ...",
+                "match gate:\n        case {'a': 1, **router}: ...",
+                "global router",
+            )
+        ),
+        *(
+            pytest.param(
+                f"def test_a(gate):\n    {line}\n    assert gate\n",
+                "`gate` means something else in the test, too",
+                id=line.strip().replace("\n    ", " "),
+            )
+            for line in (
+                "import gate",
+                "def change():\n        nonlocal gate\n        gate = 1",
+                "match 1:\n        case gate: ...",
+            )
+        ),
+        pytest.param(
+            "def test_a(gate, request):\n    request.getfixturevalue('ga' 'te')\n",
+            "line 2 names it in parts",
+            id="a text in parts",
+        ),
         pytest.param(
             "import pytest\n\n@pytest.mark.parametrize('gate', [1], indirect=True)\n"
             "def test_a(gate):\n    assert gate\n",
@@ -106,6 +141,17 @@ def test_a_renamed_keyword_only_parameter(fix: Fix) -> None:
     assert fixed.files["tests/test_a.py"] == CALL.replace("strict=", "exact=")
 
 
+def test_a_call_that_gives_the_new_name_too(fix: Fix) -> None:
+    base = {
+        "pkg/__init__.py": "",
+        "pkg/m.py": MASK.replace("False)", "False, **more)"),
+        "tests/test_a.py": CALL.replace("pad=1", "pad=1, sentinel=2"),
+    }
+    fixed = fix({"pkg/m.py": MASK.replace("pad", "sentinel")}, base=base)
+    assert fixed.mended.files == {}
+    assert fixed.reasons == ["the call gives `sentinel` already"]
+
+
 def test_a_parameter_of_another_meaning_may_stand_in_the_same_place(fix: Fix) -> None:
     production = MASK.replace("pad, *", "skip, *").replace("i == pad", "i != skip")
     assert of_call(fix, production).mended.files == {}
@@ -127,3 +173,45 @@ def test_a_parameter_that_nothing_replaces(fix: Fix, production: str) -> None:
     fixed = of_call(fix, production, unsafe=True)
     assert fixed.mended.files == {}
     assert fixed.reasons == ["nothing is certain to have taken the place of `pad`"]
+
+
+STATEMENTS = [
+    "assert gate.gate(gate=gate, x=[gate for _ in gate])",
+    "call = lambda gate=gate: gate",
+    "text = f'{gate} gate', 'é', gate",
+    "def inner(gate): return gate",
+    "def outer():\n        return (gate,\n            gate)",
+    "def change():\n        nonlocal gate\n        gate = 1",
+    "with gate as gate: gate += 1",
+    "request.getfixturevalue('gate')",
+    "request.getfixturevalue(r'gate')",
+    "found = [router for router in gate]",
+    "match gate:\n        case gate.x | {'gate': 1}: ...",
+    "match gate:\n        case [gate, *_]: ...",
+    "try: ...\n    except gate as e: ...",
+    "class Gate:\n        gate: int = 1\n        def get(self): return gate",
+    "",
+]
+
+
+@settings(max_examples=60)
+@given(
+    parameter=st.sampled_from(["gate", "gate: int", "*, gate", "tmp_path, gate=None", "gate, /"]),
+    body=st.lists(st.sampled_from(STATEMENTS), max_size=5),
+    ends=st.sampled_from(["\n", "\r\n"]),
+)
+def test_names_alone_are_renamed(fix: Fix, parameter: str, body: list[str], ends: str) -> None:
+    lines = [f"def test_a({parameter}):", *body, "assert gate  # gate", ""]
+    test = "\n    ".join(lines).rstrip(" ").replace("\n", ends)
+    compile(test, "test", "exec")
+    fixed = of_fixture(fix, test.encode(), CONFTEST.replace("gate", "router"))
+    after = fixed.files["tests/test_a.py"]
+    compile(after, "test", "exec")
+    # All names that stay are others, and what is no name is what it was.
+    assert re.sub(r"\brouter\b", "gate", after) == re.sub(r"\brouter\b", "gate", test)
+    if fixed.mended.files:
+        assert "router" not in test
+        assert after.splitlines()[0] == lines[0].replace("gate", "router")
+        assert after.splitlines()[-1].strip() == "assert router  # gate"
+    else:
+        assert after == test
