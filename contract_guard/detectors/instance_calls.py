@@ -69,6 +69,8 @@ class _Frame:
             self._bind(node.id)
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             self.stored.add(dotted(node))
+        elif isinstance(node, ast.arg):
+            self._bind(node.arg)  # of a lambda
         elif isinstance(node, ast.alias):
             self._bind(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.Global | ast.Nonlocal):
@@ -180,7 +182,10 @@ class _Visitor(GuardedVisitor):
     def _class(self, node: ast.expr) -> str:
         """The symbol of the class that an expression names."""
         text = dotted(node)
-        root = text.partition(".")[0]
+        root, _, attributes = text.partition(".")
+        parts = set(attributes.split(".")) - {""}
+        if any(not frame.strings.isdisjoint(parts) for frame in self._frames):
+            return ""  # it may be replaced by that name
         for frame in reversed(self._frames[1:]):
             if root in frame.bound:
                 imported = self._imports.get(root, ())

@@ -121,6 +121,7 @@ def _callees(
 ) -> _Callees:
     name, symbol = function.name, function.symbol
     found = _Callees({}, set(), set())
+    patched = {(p.attribute or p.target).rpartition(".")[2] for p in facts.patches}
     for index, imp in enumerate(facts.imports):
         if imp.name != name or not re.search(rf"\b{re.escape(imp.bound)}\s*\(", text):
             continue
@@ -130,7 +131,8 @@ def _callees(
             found.names.setdefault(imp.bound, set()).update(scopes)
             found.scopes.update(scopes)
     for use in facts.uses:
-        if use.called and use.chain[-1] == name:
+        # What stands in for a patched name takes anything.
+        if use.called and use.chain[-1] == name and patched.isdisjoint(use.chain):
             producer = registry.resolve_use(path, use).producer
             if producer is not None and producer.symbol == symbol:
                 found.chains.add((use.span.line, use.span.end_line))

@@ -91,7 +91,9 @@ def _constructed(
     if any(member.name == "__new__" for member in facts.members):
         return None
     if any(member.name == "__init__" for member in facts.members):
-        # A decorator of the class may write a constructor, but leaves one that is there.
+        # A decorator that writes constructors leaves one that is there.
+        if _gives_another(registry, module, facts) or _is_intercepted(registry, module, facts, 0):
+            return None
         method = _method(facts, "__init__")
         return method.on_instance if method is not None else None
     is_data = bool(facts.decorators)
@@ -107,6 +109,35 @@ def _constructed(
         return Signature(())
     base = _single_base(registry, module, bases)
     return _constructed(registry, *base, depth + 1) if base is not None else None
+
+
+def _gives_another(registry: Registry, module: Module, facts: ClassFacts) -> bool:
+    """Whether a decorator of the class is a function that may put something in its place."""
+    return any(
+        target.owner is None
+        and target.binding is not None
+        and target.binding.kind == "function"
+        and not registry.members.keeps_members(module, decorator, "__init__")
+        for decorator in facts.unread_decorators
+        if decorator
+        for target in registry.members.resolve(module, decorator).found.targets
+    )
+
+
+def _is_intercepted(registry: Registry, module: Module, facts: ClassFacts, depth: int) -> bool:
+    """Whether a call of the class runs something of a known base before the constructor."""
+    for name in facts.bases if depth <= _MOST_BASES else ():
+        if (base := _single_base(registry, module, [name])) is None:
+            continue
+        home, above = base
+        if (
+            (above.metaclass or "ABCMeta").rpartition(".")[2] != "ABCMeta"
+            or any(member.name == "__new__" for member in above.members)
+            or any(each.endswith(("Enum", "Flag")) for each in above.bases)
+            or _is_intercepted(registry, home, above, depth + 1)
+        ):
+            return True
+    return False
 
 
 def _written(fields: Iterable[Field]) -> Signature:

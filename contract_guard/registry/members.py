@@ -184,7 +184,7 @@ class Members:
         self, target: Target, facts: ClassFacts, name: str, stores: bool
     ) -> Reason | Literal[""]:
         if facts.dynamic or not all(
-            self._keeps_members(target.module, decorator, name)
+            self.keeps_members(target.module, decorator, name)
             for decorator in facts.unread_decorators
         ):
             return "dynamic-class"
@@ -223,7 +223,7 @@ class Members:
             if id(facts) not in seen
         )
 
-    def _keeps_members(self, module: Module, decorator: str, name: str) -> bool:
+    def keeps_members(self, module: Module, decorator: str, name: str) -> bool:
         """Whether a class decorator is a function that is known, and that does not set `name`."""
         chain = self.resolve(module, decorator) if decorator else None
         if chain is None or chain.found.status != "exists" or not chain.found.targets:

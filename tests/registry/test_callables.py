@@ -53,6 +53,8 @@ def parameters(made: Callable[..., object]) -> list[inspect.Parameter]:
         ("class C(abc.ABC):\n    def __init__(self, a, *, b=1): ...", "(a, *, b=1)"),
         ("class A:\n    def __init__(self, a, /): ...\nclass C(A, Generic[T]): ...", "(a, /)"),
         ("@register\nclass C:\n    def __init__(self, a): ...", "(a)"),
+        ("KNOWN = {}\ndef register(c):\n    KNOWN[c.__name__] = c\n    return c\n"
+         "@register\nclass C:\n    def __init__(self, a): ...", "(a)"),
         ("class C(Unknown):\n    def __init__(self, a): ...", "(a)"),
         ("@dataclass\nclass C:\n    a: int\n    b: list = field(default_factory=list)\n    c = 3",
          "(a, b=list)"),
@@ -87,6 +89,11 @@ def test_constructor(source: str, signature: str) -> None:
         "class C(enum.Enum):\n    def __init__(self, a): ...",
         "class C(metaclass=Meta):\n    def __init__(self, a): ...",
         "class C:\n    def __new__(cls, *a): ...\n    def __init__(self, a): ...",
+        "class M(type):\n    def __call__(cls, *a): ...\nclass A(metaclass=M): ...\n"
+        "class B(A): ...\nclass C(B):\n    def __init__(self, a): ...",
+        "class A:\n    def __new__(cls, *a): ...\nclass C(A):\n    def __init__(self, a): ...",
+        "class A(enum.Enum): ...\nclass C(A):\n    def __init__(self, a): ...",
+        "def made(c):\n    return lambda *a: c(1)\n@made\nclass C:\n    def __init__(self, a): ...",
         "class C:\n    @functools.wraps(f)\n    def __init__(self, a): ...",
         "class C:\n    def __init__(self, a): ...\n    if f:\n        def __init__(self, b): ...",
         "if f:\n    class C: ...",

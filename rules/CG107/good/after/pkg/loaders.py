@@ -13,10 +13,16 @@ class Loader:
     def follow(self, count):
         return self.read(count)
 
+    def fetch(self, number):
+        return self.path * number
+
 
 class Other(Loader):
     def read(self, number):
         return number
+
+    def fetch(self, count):
+        return self.path * count
 
 
 class Wrapped:

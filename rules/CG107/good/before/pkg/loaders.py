@@ -13,10 +13,16 @@ class Loader:
     def follow(self, count):
         return self.read(count)
 
+    def fetch(self, count):
+        return self.path * count
+
 
 class Other(Loader):
     def read(self, count):
         return count
+
+    def fetch(self, count):
+        return self.path * count
 
 
 class Wrapped:
