@@ -36,6 +36,9 @@ _DISCARDING = re.compile(
     re.MULTILINE,
 )
 _MANY_OPERATIONS = 8
+_FEW_OPERATIONS = 2
+_LONG_LINE = 80
+_WRITTEN = {"reciprocal": "1 /"}  # as a reader sees it
 # How values are found and laid out; a reader knows a copy by what is computed.
 _LAYOUT = ACCESS | words(
     """getitem setitem shape len eq ne where arange zeros ones empty list_comprehension element
@@ -145,7 +148,7 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
         severity,
         site,
         symbol,
-        f"{what} ({_why(copy)}): {cost}",
+        f"{what} ({_why(copy, context.text(place.path), place)}): {cost}",
         help_text,
         related=(related,),
         identity=f"{place.qualname} {symbol}",
@@ -154,20 +157,32 @@ def _mirror(context: Context, copy: Copy, rule: str, place: Place) -> Finding:
     return msgspec.structs.replace(finding, score=round(copy.probability, 2), test=test)
 
 
-def _why(copy: Copy) -> str:
-    """A few words on what is shared."""
+def _why(copy: Copy, text: str, place: Place) -> str:
+    """A few words on what is shared; the line of a test that has it, where words say little."""
     match = copy.match
     every = [op for op in dict.fromkeys(match.operations) if op.isidentifier()]
-    shown = [op for op in every if op not in _LAYOUT] or every
+    shown = [_WRITTEN.get(op, op) for op in every if op not in _LAYOUT] or every
     words: list[str] = []
-    if match.computing:
+    if match.computing and len(shown) > _FEW_OPERATIONS:
         words.append(", ".join(shown[:_MANY_OPERATIONS]))
+    elif match.computing:
+        words.append(_line(match.aligned, text, place) or ", ".join(shown))
     if match.text:
         words.append("the same text")
     names = [leaf for leaf in match.leaves if len(leaf) > 2 and leaf != "None"]
     if names:
         words.append("names " + ", ".join(names[:4]))
     return "; ".join(words) or ", ".join(shown)
+
+
+def _line(aligned: Iterable[tuple[int, int]], text: str, place: Place) -> str:
+    """The last line of a copy in `place`, "" where it is long, or no whole expression."""
+    inside = [line for line, _ in aligned if place.start <= line <= place.end]
+    line = text.splitlines()[max(inside) - 1].strip() if inside else ""
+    is_whole = all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}"))
+    starts = line[:1].isidentifier() or line[:1] in ("(", "[", "{", "-", "~")
+    is_shown = is_whole and starts and len(line) <= _LONG_LINE and "`" not in line
+    return f"`{line}`" if is_shown else ""
 
 
 def _mirrored_predicate(context: Context, predicate: PredicateCopy) -> Finding:

@@ -6,11 +6,11 @@ there are: it can be kept, and be made in another process.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contract_guard.facts.model import FileFragments, FunctionFragments
 from contract_guard.mirrors.graph_of_test import TestGraph
-from contract_guard.mirrors.index import IMPORTED, NEARBY, Entry
+from contract_guard.mirrors.index import CALLEE, IMPORTED, NEARBY, Entry
 from contract_guard.mirrors.match import Match
 from contract_guard.mirrors.predicates import masks, named_predicates, production_constants
 from contract_guard.mirrors.search import Resemblance, Search
@@ -33,6 +33,16 @@ _REFERENCE = re.compile(r"(^|[_.])(ref|reference|naive|slow|golden|oracle|brute)
 _WHOLE = 0.9
 _LONG_TEXT = 20
 _MOSTLY = 0.7
+_NEARLY = 0.1  # of probability, by which a sibling may be ahead of what the test calls
+_INDEPENDENT = re.compile(
+    r"""(?<![a-z])(naive(ly)?|brute[-_ ]?force|independent(ly)?)(?![a-z])
+    |O\(n\s*(\^|\*\*)\s*\d
+    |\#.*\b(old|former|previous)\ (algorithm|implementation|version|code)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SLOW = re.compile(r"#.*(\b(naive(ly)?|brute[- ]force)\b|O\(n\s*(\^|\*\*)\s*\d)", re.IGNORECASE)
+_ABOVE = 20  # lines above a copy in which a comment may say what it is
+_FORMER = re.compile(r"(^|[_.])(old|former|legacy)(_|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +143,8 @@ def copies_of_test(
         best = _best([*search.resemblances(path, test, [*candidates, *named])])
     if best is not None and best.helper is not None and _is_test(best.helper):
         best = None  # a test that is run by another one is looked at by itself
+    if best is not None and not best.is_slight and _is_declared(search.text(path), best):
+        best = replace(best, is_slight=True)
     predicates = _predicates(search, path, test, is_wanted)
     cut = (test.qualname,) if search.is_cut(path, test) else ()
     return FileCopies((best,) if best is not None else (), tuple(predicates), cut)
@@ -142,6 +154,22 @@ def _is_test(place: Place) -> bool:
     return place.qualname.rsplit(".", 1)[-1].startswith("test")
 
 
+def _is_declared(text: str, copy: Copy) -> bool:
+    """True for what is meant to be another way by the names and comments at it, or by the name of
+    the helper, and is one in part."""
+    if copy.match.coverage >= _WHOLE or copy.is_shadow:
+        return False
+    if copy.helper is not None and _FORMER.search(copy.helper.qualname):
+        return True
+    lines = text.splitlines()
+    near = {number for line, _ in copy.match.aligned for number in (line - 1, line)}
+    place, first = copy.helper or copy.test, min(near)
+    above = lines[max(place.start, first - _ABOVE) - 1 : first]
+    return any(_INDEPENDENT.search(lines[number - 1]) for number in near if number > 0) or any(
+        _SLOW.search(line) for line in above
+    )
+
+
 def _is_near(resemblance: Resemblance) -> bool:
     """True for a function that has most of a value: what the assertion names may have it too."""
     match = resemblance.match
@@ -149,17 +177,23 @@ def _is_near(resemblance: Resemblance) -> bool:
 
 
 def _best(resemblances: Iterable[Resemblance]) -> Copy | None:
-    """The copy to report of one test."""
-    found = [copy for r in resemblances if (copy := copy_of(r)) is not None]
-    return max(
-        found,
-        key=lambda copy: (
-            not (copy.is_slight or copy.is_twin),
-            copy.match.whole > 0,
-            copy.probability,
-        ),
-        default=None,
-    )
+    """The copy to report of one test: what it calls before a sibling that has hardly more of it."""
+    found = [(copy, r.reach) for r in resemblances if (copy := copy_of(r)) is not None]
+    best, reach = max(found, key=lambda each: _rank(each[0]), default=(None, 0.0))
+    if best is None:
+        return None
+    called = [
+        copy
+        for copy, near in found
+        if _rank(copy)[0] >= _rank(best)[0]
+        and copy.probability >= best.probability - _NEARLY
+        and ((near >= CALLEE > reach) or (copy.distance == 0 != best.distance))
+    ]
+    return max(called, key=_rank, default=best)
+
+
+def _rank(copy: Copy) -> tuple[bool, bool, float]:
+    return not (copy.is_slight or copy.is_twin), copy.match.whole > 0, copy.probability
 
 
 def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
@@ -172,7 +206,8 @@ def copy_of(resemblance: Resemblance, threshold: float = MIRROR) -> Copy | None:
     slight = twin = False
     if resemblance.distance == FAR and reach >= IMPORTED:
         # Not what the assertion checks, but a long copy of it all the same.
-        shadow, twin = False, is_twin(match) and not is_scattered(match, reach)
+        is_sure = reach < NEARBY or match.coverage >= _WHOLE
+        shadow, twin = False, is_sure and is_twin(match) and not is_scattered(match, reach)
         if not twin:
             return None
     elif shadow:
@@ -234,11 +269,12 @@ def _is_message(copy: Copy) -> bool:
     match = copy.match
     if all(form.endswith(" message") for form in copy.forms):
         return match.text > 0
-    if match.computing or not match.text:
+    if not match.text:
         return False
+    if all(form.endswith("match") for form in copy.forms):
+        return match.computing < 2
     is_whole = match.whole >= 2 and copy.distance == 0
-    of_error = all(form.endswith("match") for form in copy.forms)
-    return of_error or (match.text < _LONG_TEXT and not is_whole)
+    return not match.computing and match.text < _LONG_TEXT and not is_whole
 
 
 def _is_wording(resemblance: Resemblance) -> bool:

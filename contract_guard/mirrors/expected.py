@@ -4,6 +4,7 @@ A bound, the parts of one result, a number of another program: comparing with th
 """
 
 import re
+from typing import NamedTuple
 
 from contract_guard.mirrors.graph import OBJECT, Graph
 from contract_guard.mirrors.model import UNRESOLVED, Const, Reference
@@ -17,6 +18,7 @@ def is_expected(expectation: Expectation, graph: Graph, *, calls_production: boo
         and not _is_production_data(expectation.value, graph)
         and not _is_same_view(expectation, graph)
         and not _is_of_one_result(expectation, graph)
+        and not _is_relation(expectation, graph)
         and not _is_from_elsewhere(expectation, graph)
     )
 
@@ -54,6 +56,55 @@ def _part_of(value: int, graph: Graph) -> int | None:
     if isinstance(base, int) and base in graph.produced:
         return base if isinstance(graph.constant(op.arguments[1]), int) else None
     return None
+
+
+def _is_relation(expectation: Expectation, graph: Graph) -> bool:
+    """True for a property that relates results of one function: `d.log_prob(x) - c` beside
+    `e.log_prob(y)`, `p * a.trace + q * b.trace` beside `merged.trace`."""
+    if expectation.actual is None:
+        return False
+    theirs = _results(expectation.actual, graph)
+    names = {result.name for result in theirs}
+    same = [
+        result
+        for result in _results(expectation.value, graph)
+        if result.name in names and result.value not in {other.value for other in theirs}
+    ]
+    return any(result.is_call for result in same) or len(same) > 1
+
+
+class _Result(NamedTuple):
+    """What production gave: the name of the function or field, the value, whether it was called."""
+
+    name: str
+    value: Reference
+    is_call: bool
+
+
+def _results(root: Reference, graph: Graph) -> list[_Result]:
+    """What a value takes from production, each time that it does."""
+    found: list[_Result] = []
+    stack: list[Reference] = [root]
+    seen: set[Reference] = set()
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            base, _, name = value.rpartition(".")
+            if base in graph.objects:
+                found.append(_Result(name, value, False))
+        if not isinstance(value, int):
+            continue
+        op = graph.ops[value]
+        key = op.arguments[1] if op.name == "getattr" and len(op.arguments) == 2 else None
+        if value in graph.produced:
+            is_call = bool(op.arguments or op.keywords)
+            found.append(_Result(op.name.rsplit(".", 1)[-1], value, is_call))
+        elif isinstance(key, Const) and graph.rank(op.arguments[0]) >= OBJECT:
+            found.append(_Result(str(key.value), value, False))
+        elif value not in seen:
+            seen.add(value)
+            stack += [*op.arguments, *(v for _, v in op.keywords)]
+    return found
 
 
 _PROGRAM = re.compile(r"_(r|stata|sas|matlab|julia|eviews|octave)$", re.IGNORECASE)

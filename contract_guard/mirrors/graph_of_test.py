@@ -7,11 +7,13 @@ from contract_guard.mirrors.expected import form_of, is_expected
 from contract_guard.mirrors.index import Rarity
 from contract_guard.mirrors.model import Reference
 from contract_guard.mirrors.normal_form import NormalForm, normal_form
-from contract_guard.mirrors.operations import ACCESS
+from contract_guard.mirrors.operations import ACCESS, COMPUTING, words
 from contract_guard.mirrors.routines import own_routines
 from contract_guard.mirrors.slice import is_literal
 from contract_guard.mirrors.trace import Trace
 from contract_guard.mirrors.weights import Graphs, weigh
+
+_LAYOUT = words("reshape view expand broadcast_to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,21 @@ def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
 
 
 def _reachable(form: NormalForm, root: Reference) -> frozenset[int]:
+    """The nodes of a value. Where nothing is computed but the sizes that it is laid out by, these
+    are no part of it."""
+    within = _below(form, root, laid_out=True)
+    if any(form.nodes[index].op in COMPUTING for index in within):
+        return _below(form, root, laid_out=False)
+    return within
+
+
+def _below(form: NormalForm, root: Reference, *, laid_out: bool) -> frozenset[int]:
     found: set[int] = set()
     stack = [form.moved[root] if isinstance(root, int) else root]
     while stack:
         value = stack.pop()
         if isinstance(value, int) and value not in found:
             found.add(value)
-            stack += form.nodes[value].operands
+            node = form.nodes[value]
+            stack += node.operands[:1] if laid_out and node.op in _LAYOUT else node.operands
     return frozenset(found)

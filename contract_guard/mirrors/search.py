@@ -65,6 +65,7 @@ class Search:
         text: Callable[[str], str],
     ) -> None:
         self.files = files
+        self.text = text
         self._tests = tests
         self.packages = frozenset(
             path.removeprefix("src/").split("/", 1)[0] for path in files if path not in tests

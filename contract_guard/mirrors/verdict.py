@@ -136,11 +136,13 @@ def is_short(match: Match) -> bool:
 
 def is_firm(match: Match, distance: int | None) -> bool:
     """True where two operations of what the assertion names are no accident: they are all of an
-    expected value, or join constants that have a name, or are decided on in the same way."""
+    expected value and share a name with it, or join constants that have a name, or are decided on
+    in the same way."""
     named = [leaf for leaf in match.leaves if leaf.isupper() and len(leaf) >= _TELLING]
     is_joined = len(named) >= _PIECE and match.linked >= _PIECE
     is_decided = {"where", "eq"} <= {*match.operations} and match.linked > _PIECE
-    return distance == 0 and (match.whole >= _PIECE or is_joined or is_decided)
+    is_whole = match.whole >= _PIECE and _telling_names(match) >= 1
+    return distance == 0 and (is_whole or is_joined or is_decided)
 
 
 def is_slight(
