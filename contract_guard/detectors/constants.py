@@ -11,7 +11,7 @@ from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.model import ModuleFacts, Test
 from contract_guard.findings import Finding
 from contract_guard.registry import guards
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 from contract_guard.registry.risk import production_constant
 
 _CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*\Z")

@@ -7,7 +7,7 @@ from contract_guard.detectors.base import Context, Site
 from contract_guard.facts.fold import NotFoldable, fold
 from contract_guard.facts.model import Binding, ClassFacts, ModuleFacts
 from contract_guard.findings import Finding, Related
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 _ENUMERATIONS = ("Enum", "Flag")
 _FEWEST_SHARED = 4

@@ -11,7 +11,7 @@ from contract_guard.facts.literals import is_distinctive_int, is_distinctive_tex
 from contract_guard.facts.model import Binding, ModuleFacts
 from contract_guard.findings import Finding, Related
 from contract_guard.registry.layout import parent
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 from contract_guard.registry.risk import is_constant_name
 from contract_guard.registry.rules import Rule, given_rules, rules_of
 from contract_guard.registry.value_sets import is_finite, literal, overlap

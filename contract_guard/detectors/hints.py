@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from contract_guard.detectors.base import Context
 from contract_guard.detectors.likeness import renamed
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 _AT_MOST = 3
 

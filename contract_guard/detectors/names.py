@@ -10,7 +10,7 @@ from contract_guard.facts.model import Import, ModuleFacts, Span
 from contract_guard.findings import Finding
 from contract_guard.registry import guards
 from contract_guard.registry.model import Resolution
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 # Whoever uses one of these may bind any name.
 _WRITES_NAMES = frozenset({"globals", "exec", "vars"})

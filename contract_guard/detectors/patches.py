@@ -9,7 +9,7 @@ from contract_guard.detectors.wrappers import wrapped_patches
 from contract_guard.facts.model import ModuleFacts, PatchTarget, Use
 from contract_guard.findings import Finding
 from contract_guard.registry.model import Resolution
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 _SETTERS = ("setattr", "delattr")
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from contract_guard.facts.model import Binding, ClassFacts, Field, Parameter, Signature
 from contract_guard.registry.index import Registry
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 from contract_guard.registry.names import Target
 
 _MOST_BASES = 20

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from contract_guard.facts.model import ClassFacts, ModuleFacts
 from contract_guard.findings import TestsLost
 from contract_guard.registry.index import Registry
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 _MAX_BASES = 50
 

@@ -7,7 +7,7 @@ from contract_guard.facts.fold import NotFoldable
 from contract_guard.facts.model import Binding, ClassFacts, ModuleFacts
 from contract_guard.registry.index import Registry
 from contract_guard.registry.model import Place, Tree
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 _DEFINING = frozenset({"function", "class", "assign", "type-alias"})
 

@@ -16,7 +16,7 @@ from contract_guard.registry.collection import Collection
 from contract_guard.registry.guards import ERRORS, Error
 from contract_guard.registry.index import Registry
 from contract_guard.registry.layout import is_below, is_conftest, key_of, parent
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 
 
 class Link(NamedTuple):

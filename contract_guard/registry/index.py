@@ -12,7 +12,8 @@ from contract_guard.registry import guards
 from contract_guard.registry.layout import Layout
 from contract_guard.registry.members import Chain, Importing, Members
 from contract_guard.registry.model import Producer, Resolution, Tree
-from contract_guard.registry.modules import Located, Module, Modules
+from contract_guard.registry.module import Located, Module
+from contract_guard.registry.modules import Modules
 from contract_guard.registry.names import Found, Names, Target, either
 from contract_guard.registry.values import Values
 

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 from contract_guard.facts.model import Binding, ClassFacts
 from contract_guard.registry import guards
 from contract_guard.registry.model import Reason
-from contract_guard.registry.modules import Module, Modules
+from contract_guard.registry.module import Module
+from contract_guard.registry.modules import Modules
 from contract_guard.registry.names import Found, Names, Target, either
 
 _OPAQUE = Found("exists")

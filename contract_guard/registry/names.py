@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple, cast
 from contract_guard.facts.model import Binding, ClassFacts, ModuleFacts
 from contract_guard.registry import guards
 from contract_guard.registry.model import Reason
-from contract_guard.registry.modules import Located, Module, Modules, above, alternatives
+from contract_guard.registry.module import Located, Module
+from contract_guard.registry.modules import Modules, above, alternatives
 from contract_guard.registry.stores import Store, Stores
 
 # Every module has these; `__path__` only packages.

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from contract_guard.registry.modules import Module, Modules
+from contract_guard.registry.module import Module
+from contract_guard.registry.modules import Modules
 
 
 class Store(NamedTuple):

@@ -2,7 +2,7 @@
 
 from contract_guard.facts.fold import NotFoldable, fold
 from contract_guard.registry.members import Members
-from contract_guard.registry.modules import Module
+from contract_guard.registry.module import Module
 from contract_guard.registry.names import Target
 
 _MAX_CHAIN = 30
