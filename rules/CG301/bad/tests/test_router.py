@@ -1,4 +1,5 @@
 import torch
+from pkg import router
 from pkg.router import bucket_size, route
 
 
@@ -17,3 +18,9 @@ def test_route(top_k):
 def test_bucket(tokens):
     size = bucket_size(tokens, 16)
     assert size == (16 if tokens < 16 else -(-tokens // 16) * 16 + tokens % 7)  # expect: CG301 pkg.router:bucket_size
+
+
+def test_called_through_the_package(top_k):
+    tokens, block = 37, 16
+    want = (tokens + block - 1) // block * block + tokens % 7  # expect: CG301 pkg.router:bucket_size
+    assert router.bucket_size(tokens, block) == want

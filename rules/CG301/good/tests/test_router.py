@@ -37,3 +37,9 @@ def test_another_order_of_calls():
 
 def test_one_operation():
     assert bucket_size(1, 16) == 16 + 1
+
+
+def test_a_relation_of_two_results():
+    tokens, block = 37, 16
+    shift = (7 * block + block - 1) // block * block + block % 2
+    assert bucket_size(tokens + shift, block) - shift == bucket_size(tokens, block)
