@@ -141,10 +141,21 @@ class _Machine(Machine):
     def function(self, index: int) -> Callable[..., object] | None:
         name = self.ops[index].name
         if index in self._production:
-            return lambda *arguments, **words: self._produced(name, arguments, words)
+            return lambda *arguments, **words: self._produced_here(name, arguments, words)
         if name == "getattr":
             return _attribute
         return PYTHON_OPERATIONS.get(name) or super().function(index)
+
+    def _produced_here(
+        self, name: str, arguments: Sequence[Any], words: Mapping[str, Any]
+    ) -> object:
+        """What production gives, in this process alone: a fork of it must not answer too."""
+        own = os.getpid()
+        try:
+            return self._produced(name, arguments, words)
+        finally:
+            if os.getpid() != own:
+                os._exit(0)
 
     def _produced(self, name: str, arguments: Sequence[Any], words: Mapping[str, Any]) -> object:
         """What production gives for a call: of a dotted name, of an object (`call`), or of a

@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import msgspec
 
@@ -32,6 +32,7 @@ from contract_guard.mirrors.shadow import beside_production
 RULES = frozenset({"CG301", "CG302", "CG304"})
 PATIENCE = 60.0  # seconds for one comparison
 START = 120.0  # seconds for the process to start: it imports torch
+_ENDING = 5.0  # seconds for it to end after its last word
 _NEEDED = ("torch", "hypothesis")
 
 
@@ -168,7 +169,7 @@ class _Worker:
             return line
         record: dict[str, Any] = json.loads(line)
         record.pop("line")
-        return msgspec.convert(record, Confirmation)
+        return msgspec.convert(_printable(record), Confirmation)
 
     def _answer(self, patience: float) -> str | Confirmation:
         """The next line; where none comes, what became of the process, which is then ended."""
@@ -187,7 +188,9 @@ class _Worker:
         self._lines = queue.Queue()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "contract_guard.gates.agreement"],
+            # Without the project among the places that it starts from (-P): a queue.py there is
+            # not the standard library's.
+            [sys.executable, "-P", "-m", "contract_guard.gates.agreement"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -203,7 +206,10 @@ class _Worker:
     def _last_words(self) -> str:
         assert self._process is not None
         assert self._errors is not None
-        code = self._process.wait(timeout=10)
+        try:
+            code = self._process.wait(timeout=_ENDING)
+        except subprocess.TimeoutExpired:
+            return "it closed its output, and ran on"
         self._errors.seek(0)
         lines = self._errors.read()[-4096:].decode(errors="replace").strip().splitlines()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -223,6 +229,16 @@ class _Worker:
             self._process.stdin.close()
             self._errors.close()
         self._process = None
+
+
+def _printable(value: Any) -> Any:
+    """Without what no report can show: what production says may hold controls, or half of a
+    character."""
+    if isinstance(value, dict):
+        return {key: _printable(each) for key, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, str):
+        return "".join(each if each.isprintable() else "?" for each in value)
+    return value
 
 
 def _read(process: "subprocess.Popen[str]", lines: "queue.Queue[str | None]") -> None:

@@ -59,6 +59,16 @@ def spins(x):
     while True:
         pass
 
+def closes(x):
+    os.closerange(0, 256)
+    time.sleep(600)
+
+def forks(x):
+    return x * 2 + 1 if os.fork() else x
+
+def tells(x):
+    raise ValueError("\\ud800 \\x1b[31m")
+
 def positive(x):
     if x > 3:
         raise ValueError("too large")
@@ -74,7 +84,7 @@ class Scaler:
 TESTS = """import torch
 import pytest
 from pkg.core import SENTINEL, Scaler, asks, dies, fills, hangs, label, pages, positive, route
-from pkg.core import spins
+from pkg.core import closes, forks, spins, tells
 
 def test_pages():
     tokens, size = 10, 4
@@ -119,6 +129,18 @@ def test_fills():
 def test_spins():
     x = 3
     assert spins(x) == x * 3 + 1
+
+def test_closes():
+    x = 3
+    assert closes(x) == x * 2 + 1
+
+def test_forks():
+    x = 3
+    assert forks(x) == x * 2 + 1
+
+def test_tells():
+    x = 3
+    assert tells(x) == x * 2 + 1
 
 def test_scaler():
     x, factor = 5, 3
@@ -286,6 +308,28 @@ def test_a_hang_ends(project: Path) -> None:
     assert hung.message == "a copy; run, and nothing was compared: no answer within 4 s"
     assert isinstance(fine.confirmed, Confirmation)
     assert fine.confirmed.status == "agree"
+
+
+def test_a_process_that_closes_its_output(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "_ENDING", 0.5)
+    (closed,) = confirmed(project, [finding("test_closes")], patience=20.0)
+    said = "nothing was compared: the process ended: it closed its output, and ran on"
+    assert closed.message == f"a copy; run, and {said}"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="unverified: needs fork")
+def test_what_production_forks_does_not_answer(project: Path) -> None:
+    forked, fine = confirmed(project, [finding("test_forks"), finding("test_pages_off_by_one")])
+    assert isinstance(forked.confirmed, Confirmation)
+    assert forked.confirmed.status == "agree"
+    assert isinstance(fine.confirmed, Confirmation)
+    assert (fine.confirmed.status, fine.confirmed.expected) == ("part", "1")
+
+
+def test_what_no_report_can_show(project: Path) -> None:
+    (told,) = confirmed(project, [finding("test_tells")])
+    said = "production raises ValueError: ? ?[31m"
+    assert told.message == f"a copy; run, and nothing was compared: {said}"
 
 
 def test_memory_is_bounded(project: Path) -> None:
