@@ -39,7 +39,11 @@ def callable_of(registry: Registry, symbol: str) -> Callable | None:
                 facts = classes[0][1]
                 if _is_replaced(registry, target, rest[0] if rest else "__init__"):
                     return None
-                return _method(facts, rest[0]) if rest else _constructor(registry, target, facts)
+                if not rest:
+                    return _constructor(registry, target, facts)
+                if _gives_another(registry, module, facts) or _hides(facts, rest[0]):
+                    return None
+                return _method(facts, rest[0])
     return None
 
 
@@ -48,6 +52,13 @@ def _is_replaced(registry: Registry, class_: Target, name: str) -> bool:
     own = class_.module.facts
     return (own is not None and name in own.stored_attributes) or registry.names.is_stored(
         class_, name
+    )
+
+
+def _hides(facts: ClassFacts, name: str) -> bool:
+    """Whether instances may have something of their own under the name of a method."""
+    return name in facts.self_attributes or any(
+        member.name == "__getattribute__" for member in facts.members
     )
 
 

@@ -116,6 +116,18 @@ def test_a_constructor_that_is_not_plain(source: str) -> None:
     assert told(source) is None
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class C:\n    def __init__(self):\n        self.m = print\n    def m(self, a): ...",
+        "class C:\n    def __getattribute__(self, name): ...\n    def m(self, a): ...",
+        "class D: ...\ndef made(c):\n    return D\n@made\nclass C:\n    def m(self, a): ...",
+    ],
+)
+def test_a_method_that_is_not_plain(source: str) -> None:
+    assert told(source, "C.m") is None
+
+
 def test_methods() -> None:
     registry = registry_of(
         textwrap.dedent(
