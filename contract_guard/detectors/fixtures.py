@@ -65,8 +65,7 @@ def tests_lacking(
             continue
         decorators = _decorators(facts)
         for test in lacking:
-            is_called = test.qualname.rpartition(".")[2] in facts.loaded_names
-            if is_called:
+            if test.is_named:
                 continue  # a function that the file's own code runs, whatever its name says
             if all(_is_known(d) for d in decorators.get(test.qualname, ("?",))):
                 yield path, facts, test, visible

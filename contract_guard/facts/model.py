@@ -22,7 +22,7 @@ from contract_guard.facts.pytest_model import Fixture as Fixture
 from contract_guard.facts.pytest_model import PytestFacts
 from contract_guard.facts.pytest_model import Test as Test
 
-SCHEMA = 16
+SCHEMA = 17
 
 ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "type-parameters"]
 

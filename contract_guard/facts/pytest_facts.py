@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from contract_guard.facts.bindings import name_span
 from contract_guard.facts.constants import Constants
@@ -165,6 +166,7 @@ class _Collector:
         arguments = tuple(dict.fromkeys((*arguments, *used)))
         if ids is None or ids == [""] or not self._plain(arguments):
             ids = []
+        arguments = tuple(dict.fromkeys((*arguments, *self._looked_up(function, arguments))))
         return Test(
             qualname=qualname,
             scope=self._notes.scope_index(function.scope),
@@ -176,7 +178,42 @@ class _Collector:
                 dict.fromkeys(name for mark in (*own, *class_marks) if (name := _mark_name(mark)))
             ),
             ids=tuple(ids),
+            is_named=self._is_named(function),
         )
+
+    def _is_named(self, function: FunctionRecord) -> bool:
+        return any(
+            function.scope not in (scope, *scope.ancestors())
+            for scope in self._named_tests.get(function.node.name, ())
+        )
+
+    @cached_property
+    def _named_tests(self) -> dict[str, set[ScopeRecord]]:
+        """Where each name that a test may have is loaded, or called through something."""
+        notes = self._notes
+        found: dict[str, set[ScopeRecord]] = {}
+        for scope in notes.every_scope():
+            for name in scope.loads:
+                if name.startswith("test"):
+                    found.setdefault(name, set()).add(scope)
+        for chain in notes.chains:
+            if chain.outer.attr.startswith("test"):
+                found.setdefault(chain.outer.attr, set()).add(chain.here.scope)
+        for name, calls in notes.calls_by_name.items():
+            if name.startswith("test"):
+                found.setdefault(name, set()).update(here.scope for _, here in calls)
+        return found
+
+    def _looked_up(self, function: FunctionRecord, arguments: Sequence[str]) -> Iterator[str]:
+        """What `request.getfixturevalue("name")` asks for, whatever happens before it."""
+        if "request" not in arguments:
+            return
+        for call, here in self._notes.calls_by_name.get("getfixturevalue", ()):
+            if here.scope is not function.scope or here.guard is not None or not call.args:
+                continue
+            text = self._constants.text(call.args[0])
+            if text is not None and callee(call) == "request.getfixturevalue":
+                yield text
 
     def _plain(self, arguments: Sequence[str]) -> bool:
         """Whether no requested fixture can add to the ids, as far as this file tells."""

@@ -7,8 +7,10 @@ class Test(Fact, frozen=True):
     """A test function that pytest's default rules would collect from this file.
 
     `qualname` is `TestA.test_b`. `cases` is the product of the literal parametrizations of
-    function and classes, a lower bound if `exact` is false. `arguments` are requested fixtures.
-    `ids` are pytest's bracket ids in order where they are certain, else ().
+    function and classes, a lower bound if `exact` is false. `arguments` are requested fixtures,
+    those last that its body looks up by a literal name. `ids` are pytest's bracket ids in order
+    where they are certain, else (). `is_named` tells that the file names the test outside of the
+    test itself, and so may call it.
     """
 
     __test__ = False
@@ -21,6 +23,7 @@ class Test(Fact, frozen=True):
     arguments: tuple[str, ...]
     marks: tuple[str, ...]
     ids: tuple[str, ...] = ()
+    is_named: bool = False
 
 
 class Fixture(Fact, frozen=True):
