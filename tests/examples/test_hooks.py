@@ -107,6 +107,7 @@ def test_the_manifest_is_one(project: Project) -> None:
     assert done == (0, "")
     assert [hook["id"] for hook in hooks()] == [
         "contract-guard",
+        "contract-guard-diff",
         "contract-guard-fix",
         "contract-guard-lock",
     ]
@@ -253,6 +254,34 @@ def test_a_push_of_what_breaks_is_blocked(project: Project, tmp_path: Path) -> N
     project.commit("-a", "--no-verify")
     done = project.git("push", "origin", "main")
     assert (done.code, BREAKS in done.text) == (1, True)
+
+
+def test_calls_and_fixtures_show_against_the_commit_before(project: Project) -> None:
+    """A renamed parameter and a renamed fixture pass the one hook, and are stopped by the other."""
+    project.write("gate/masks.py", "def mask(ids, pad=8): ...\n")
+    project.write("tests/conftest.py", "import pytest\n\n\n@pytest.fixture\ndef ids(): ...\n")
+    project.write(
+        "tests/test_mask.py",
+        "from gate.masks import mask\n\n\ndef test_mask(ids):\n    mask(ids, pad=7)\n",
+    )
+    project.git("add", "-A")
+    assert project.commit().code == 0
+    project.write("gate/masks.py", "def mask(ids, fill=8): ...\n")
+    project.write("tests/conftest.py", "import pytest\n\n\n@pytest.fixture\ndef tokens(): ...\n")
+    assert project.commit("-a").code == 0
+    project.git("reset", "--soft", "HEAD~1")
+    project.write(".pre-commit-config.yaml", local_config("contract-guard-diff"))
+    project.git("add", "-A")
+    done = project.commit()
+    assert done.code == 1
+    assert "tests/test_mask.py:5: call: runtime error" in done.text
+    assert "tests/test_mask.py:4: fixture: runtime error" in done.text
+    project.write(
+        "tests/test_mask.py",
+        "from gate.masks import mask\n\n\ndef test_mask(tokens):\n    mask(tokens, fill=7)\n",
+    )
+    project.git("add", "-A")
+    assert project.commit().code == 0
 
 
 def test_what_a_move_broke_is_mended(project: Project) -> None:
