@@ -1,12 +1,14 @@
 """The commits that made changes: for each, the first in whose tree the old name is gone."""
 
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 
 import msgspec
 
 from contract_guard.errors import UserError
+from contract_guard.facts.extract import extract
 from contract_guard.facts.model import ModuleFacts
-from contract_guard.project.extraction import extract
 from contract_guard.project.git_objects import Commit, Repository
 from contract_guard.registry.boundary import BROKEN
 from contract_guard.registry.model import Change
@@ -59,6 +61,50 @@ def removing_commit(
     return None
 
 
+def last_removing_commit(
+    repository: Repository, symbol: str, path: str, revisions: str
+) -> Commit | None:
+    """The newest commit of the range that took the symbol out of the file at `path`: each of its
+    parents has it. None where there is none.
+
+    Nothing is taken for known of the ends of the range: the name may have come, and gone, more
+    than once within it. To read every version as Python would take long: only those are in which
+    other lines name the symbol than before.
+    """
+    versions = repository.versions(revisions, path, _MOST_COMMITS)
+    blobs = (blob for each in versions for pair in each.sides for blob in pair if blob is not None)
+    known: dict[str, list[bytes]] = {}
+    with closing(repository.read(list(dict.fromkeys(blobs)))) as contents:
+
+        def lines(blob: str | None) -> list[bytes] | None:
+            while blob is not None and blob not in known:
+                oid, source = next(contents)
+                known[oid] = _lines_with(source, symbol)
+            return known[blob] if blob is not None else None
+
+        for each in versions:
+            if all(lines(old) != lines(new) for old, new in each.sides) and all(
+                _has(repository, old, symbol) and not _has(repository, new, symbol)
+                for old, new in each.sides
+            ):
+                return each.commit
+    return None
+
+
+def _lines_with(source: bytes, symbol: str) -> list[bytes]:
+    """The lines of a text that have the symbol's name, or that of the class around it."""
+    names = [re.escape(name.encode()) for name in symbol.partition(":")[2].split(".") if name]
+    found: dict[int, bytes] = {}
+    if names:
+        # Not \b: in bytes, it takes the letters beyond ASCII for the end of a word.
+        word = rb"(?<![A-Za-z0-9_])(?:%b)(?![A-Za-z0-9_])" % b"|".join(names)
+        for match in re.finditer(word, source):
+            start = source.rfind(b"\n", 0, match.start()) + 1
+            end = source.find(b"\n", match.end())
+            found[start] = source[start : end if end >= 0 else None].strip()
+    return list(found.values())
+
+
 def _has_before(repository: Repository, commit: Commit, symbol: str, path: str) -> bool:
     try:
         parent = repository.resolve(f"{commit.oid}^")
@@ -69,17 +115,19 @@ def _has_before(repository: Repository, commit: Commit, symbol: str, path: str) 
 
 def has_symbol(repository: Repository, commit: str, symbol: str, path: str) -> bool:
     """Whether the file binds the symbol at that commit; for a module, whether it is there."""
-    oid = repository.blob(commit, path)
-    if oid is None:
+    return _has(repository, repository.blob(commit, path), symbol)
+
+
+def _has(repository: Repository, blob: str | None, symbol: str) -> bool:
+    if blob is None:
         return False
-    qualname = symbol.partition(":")[2]
-    if not qualname:
+    owner, _, name = symbol.partition(":")[2].rpartition(".")
+    if not name:
         return True
-    ((_, source),) = repository.read([oid])
+    ((_, source),) = repository.read([blob])
     facts = extract(source)
     if not isinstance(facts, ModuleFacts):
         return True
-    owner, _, name = qualname.rpartition(".")
     if not owner:
         return any(b.name == name and b.kind not in ("del", "annotation") for b in facts.bindings)
     return any(

@@ -10,11 +10,12 @@ from contract_guard.detectors.run import run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
 from contract_guard.project.config import Config, rule_ids
-from contract_guard.project.culprits import has_symbol, removing_commit
-from contract_guard.project.diff import diff
+from contract_guard.project.culprits import has_symbol, last_removing_commit
 from contract_guard.project.failure_text import Missing, missing_symbols
 from contract_guard.project.git_objects import Commit, Repository
+from contract_guard.project.revisions import Revisions
 from contract_guard.project.snapshot import load
+from contract_guard.registry.compare import compare
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.model import Change, Place
 from contract_guard.report.changes import CommitLine
@@ -119,7 +120,7 @@ def _removal(
     """The commit that took the symbol away, with the path of the file that had it."""
     dotted = symbol.partition(":")[0]
     for module in registry.modules.named(dotted):
-        commit = removing_commit(repository, symbol, module.path, [revisions])
+        commit = last_removing_commit(repository, symbol, module.path, revisions)
         if commit is not None:
             return commit, module.path
     below = dotted.replace(".", "/")
@@ -127,7 +128,7 @@ def _removal(
         for commit in repository.log(revisions, [pattern], limit=1):
             path = _path_before(repository, commit, pattern[1:])
             if path:
-                return removing_commit(repository, dotted, path, [revisions]), path
+                return last_removing_commit(repository, dotted, path, revisions), path
     return None, ""
 
 
@@ -163,12 +164,23 @@ def _change(
     jobs: int | None,
     cache_dir: Path | None,
 ) -> tuple[Change | None, Place | None]:
-    """What the commit did to the symbol."""
-    diffed = diff(
-        root, config, f"{commit.oid}^", commit.oid, merge=False, jobs=jobs, cache_dir=cache_dir
-    )
-    changes = [c for c in diffed.changes if c.kind != "added" and is_same(c.symbol, symbol)]
-    exact = [change for change in changes if change.symbol == symbol] or changes
+    """What the commit did to the symbol, whether anybody named it by then or not."""
+    with Revisions(
+        root,
+        config,
+        f"{commit.oid}^",
+        commit.oid,
+        merge=False,
+        jobs=jobs,
+        cache_dir=cache_dir,
+        fragments=False,
+    ) as revisions:
+        old, new = build(revisions.old.tree), build(revisions.new.tree)
+    changes = compare(old, new, downstream=True)
+    gone = [
+        change for change in changes if change.kind != "added" and is_same(change.symbol, symbol)
+    ]
+    exact = [change for change in gone if change.symbol == symbol] or gone
     return (exact[0], exact[0].old) if exact else (None, None)
 
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +29,9 @@ _QUESTIONS = (
     "--show-prefix",
 )
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_VERSION = re.compile(
+    r"\x01([0-9a-f]{40,64})\t([^\t\0]*)\t([^\0]*)\0|:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) \w+\0"
+)
 _SYMLINK, _SUBMODULE = "120000", "160000"
 
 
@@ -50,6 +53,14 @@ class Commit(NamedTuple):
     oid: str
     date: str  # ISO 8601, of the committer
     subject: str
+
+
+class Versions(NamedTuple):
+    """What a commit made of one file: for each parent, the oids of the file there and in the
+    commit, None where there is none."""
+
+    commit: Commit
+    sides: list[tuple[str | None, str | None]]
 
 
 class Hunk(NamedTuple):
@@ -195,7 +206,7 @@ class Repository(AbstractContextManager["Repository"]):
         head, tab, _ = entry.partition("\t")
         return head.split(" ")[2] if tab and " blob " in head else None
 
-    def read(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    def read(self, oids: Sequence[str]) -> Generator[tuple[str, bytes], None, None]:
         """The bytes of each blob, in the order given.
 
         Raises UserError for one that is missing, as in a partial clone, or corrupt.
@@ -267,6 +278,24 @@ class Repository(AbstractContextManager["Repository"]):
             failure=f"cannot read the history {revisions}",
         )
         return [Commit(*entry.split("\t", 2)) for entry in output.split("\0") if entry]
+
+    def versions(self, revisions: str, path: str, limit: int) -> list[Versions]:
+        """What the commits of a range made of one file, newest first, those alone that touched it:
+        a merge only where it has the file as none of its parents has it."""
+        how = (f"-{limit}", "-z", "--format=%x01%H%x09%cI%x09%s", "--no-show-signature")
+        sides = ("--raw", "--no-abbrev", "--no-renames", "--root", "-m")
+        output = self._git(
+            ["--literal-pathspecs", "log", *how, *sides, revisions, "--", self.prefix + path],
+            failure=f"cannot read the history {revisions}",
+        )
+        found: dict[str, Versions] = {}
+        here: list[tuple[str | None, str | None]] = []
+        for oid, date, subject, old, new in _VERSION.findall(output):
+            if oid:
+                here = found.setdefault(oid, Versions(Commit(oid, date, subject), [])).sides
+            else:
+                here.append((old if old.strip("0") else None, new if new.strip("0") else None))
+        return [each for each in found.values() if each.sides]
 
     def touching(
         self, words: Sequence[str], commit: str, paths: Sequence[str], limit: int

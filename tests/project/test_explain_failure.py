@@ -92,3 +92,72 @@ def test_a_name_that_is_misspelled(root: Path, commit, text: str, repair: str) -
 def test_a_text_without_an_error(root: Path) -> None:
     with pytest.raises(UserError, match="no ImportError"):
         explain(root, Config(), "all is well")
+
+
+def test_a_name_that_came_late(root: Path, commit) -> None:
+    """History is older than the name: the commit is found wherever the name came in."""
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "", "tests/test_a.py": TEST})
+    for number in range(12):
+        commit(f"before {number}", {"pkg/ids.py": f"X = {number}\n"})
+    commit("Add PAD", {"pkg/ids.py": "X = 11\nPAD = 129279\n"})
+    removing = commit("Drop PAD", {"pkg/ids.py": "X = 11\n"})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert failure.commit is not None
+    assert failure.commit.oid == removing
+    assert failure.old is not None
+    assert (failure.old.line, failure.old.value) == (2, "129279")
+
+
+def test_a_name_that_came_late_and_was_renamed_unused(root: Path, commit) -> None:
+    """The repair is the rename, though nobody named it by then."""
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": ""})
+    for number in range(6):
+        commit(f"before {number}", {"pkg/ids.py": f"X = {number}\n"})
+    commit("Add PAD", {"pkg/ids.py": "X = 5\nPAD = 129279\n"})
+    renaming = commit("Rename PAD", {"pkg/ids.py": "X = 5\nPAD_ID = 129279\n"})
+    commit("later", {"pkg/ids.py": "X = 6\nPAD_ID = 129279\n", "tests/test_a.py": TEST})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert failure.commit is not None
+    assert failure.commit.oid == renaming
+    assert failure.repair == "use `PAD_ID` in place of `PAD`"
+
+
+def test_a_name_that_went_twice(root: Path, commit) -> None:
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "PAD = 1\n", "tests/test_a.py": TEST})
+    commit("Drop PAD", {"pkg/ids.py": "# PAD\n"})
+    for number in range(5):
+        commit(f"between {number}", {"pkg/ids.py": f"# PAD\nX = {number}\n"})
+    commit("Add PAD again", {"pkg/ids.py": "PAD = 2\n"})
+    removing = commit("Drop PAD again", {"pkg/ids.py": "# PAD\n"})
+    commit("later", {"pkg/ids.py": "# PAD\nX = 1\n"})
+    (failure,) = explain(root, Config(), IMPORT)
+    assert failure.commit is not None
+    assert failure.commit.oid == removing
+
+
+def test_a_name_that_a_merged_branch_took_away(root: Path, commit, git: Git) -> None:
+    """The commit of the branch, not the merge, though the main line goes on with the name."""
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "", "tests/test_a.py": TEST})
+    text = "PAD = 1\n" + "#\n" * 9 + "X = {}\n"
+    commit("Add PAD", {"pkg/ids.py": text.format(0)})
+    git("checkout", "-qb", "branch")
+    removing = commit("Drop PAD", {"pkg/ids.py": text.format(0).removeprefix("PAD = 1\n")})
+    git("checkout", "-q", "-")
+    commit("main line", {"pkg/ids.py": text.format(1)})
+    git("merge", "-q", "--no-edit", "branch")
+    (failure,) = explain(root, Config(), IMPORT)
+    assert failure.commit is not None
+    assert failure.commit.oid == removing
+
+
+def test_an_attribute_of_a_class_that_came_late(root: Path, commit) -> None:
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": ""})
+    for number in range(6):
+        commit(f"before {number}", {"pkg/ids.py": f"X = {number}\n"})
+    commit("Add it", {"pkg/ids.py": "class Ids:\n    pad = 1\n    eos = 2\n"})
+    removing = commit("Drop it", {"pkg/ids.py": "class Ids:\n    eos = 2\n"})
+    text = "AttributeError: <class 'pkg.ids.Ids'> does not have the attribute 'pad'"
+    (failure,) = explain(root, Config(), text)
+    assert failure.symbol == "pkg.ids:Ids.pad"
+    assert failure.commit is not None
+    assert failure.commit.oid == removing
