@@ -15,15 +15,22 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def missing_fixture(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
-    """The parameter and its uses are renamed. Safe where a change gave the same code another
-    name; unsafe where only the names are alike."""
+    """The parameter, its uses and the marks that ask for it are renamed. Safe where a change gave
+    the same code another name; unsafe where only the names are alike."""
     old, new, safety = _names(file, finding, knowledge)
     visible = visible_fixtures(knowledge.registry, file.path)
     if visible is None or new not in visible:
         raise CannotFix(f"it is now `{new}`, which the test does not see")
     function = _function_at(file, finding)
-    edits = tuple(_renamed(file, function, old, new))
-    return Fix(safety, f"the fixture `{old}` is now `{new}`", edits)
+    edits = [*_renamed(file, function, old, new)]
+    node: ast.AST = function
+    while (node := file.names.parents.get(node, file.tree)) is not file.tree:
+        if isinstance(node, ast.ClassDef):
+            edits += _marks_renamed(file, node, old, new)
+    if not edits:
+        raise CannotFix("where the test asks for it cannot be told")
+    edits += _marks_renamed(file, file.tree, old, new)
+    return Fix(safety, f"the fixture `{old}` is now `{new}`", tuple(edits))
 
 
 def _names(file: File, finding: Finding, knowledge: Knowledge) -> tuple[str, str, Safety]:
@@ -95,10 +102,30 @@ def _renamed(file: File, function: _Function, old: str, new: str) -> Iterator[Ed
                 name = ast.unparse(call.func).rpartition(".")[2]
                 if name not in ("usefixtures", "getfixturevalue"):
                     raise CannotFix(f"line {text.lineno} names it in a text")
-                head, found, tail = file.source.segment(text).rpartition(old)
-                if not found:
-                    raise CannotFix(f"line {text.lineno} names it in parts")
-                yield file.edit(text, head + new + tail)
+                yield _text_renamed(file, text, old, new)
+
+
+def _marks_renamed(
+    file: File, owner: ast.ClassDef | ast.Module, old: str, new: str
+) -> Iterator[Edit]:
+    """The `usefixtures` that a class or a module gives all its tests."""
+    marks = list(owner.decorator_list) if isinstance(owner, ast.ClassDef) else []
+    for statement in owner.body:
+        if isinstance(statement, ast.Assign):
+            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+            marks += [statement.value] if "pytestmark" in names else []
+    for call in (node for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Call)):
+        if ast.unparse(call.func).rpartition(".")[2] == "usefixtures":
+            for text in call.args:
+                if isinstance(text, ast.Constant) and text.value == old:
+                    yield _text_renamed(file, text, old, new)
+
+
+def _text_renamed(file: File, text: ast.Constant, old: str, new: str) -> Edit:
+    head, found, tail = file.source.segment(text).rpartition(old)
+    if not found:
+        raise CannotFix(f"line {text.lineno} names it in parts")
+    return file.edit(text, head + new + tail)
 
 
 def _bound_otherwise(function: _Function) -> Iterator[str]:

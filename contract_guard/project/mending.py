@@ -20,8 +20,9 @@ Read = Callable[[str], bytes]
 Find = Callable[[Registry, Read, Collection[str]], Sequence[Finding]]
 """The findings of a registry in some of its files."""
 
-# Each pass mends something; only fixes that undo each other could go on for longer.
-_MOST_PASSES = 50
+# Passes that mend something. Those that mend nothing end by themselves: each gives a finding up, or
+# takes the fixes of one more file apart.
+MOST_PASSES = 50
 
 
 @dataclass(slots=True)
@@ -52,7 +53,8 @@ def mend(
     `fragments` where it looks at those.
 
     Nothing is written. A fix is kept where its finding is gone afterwards and the files that it
-    changes have no finding more than before.
+    changes have no finding more than before. It ends for any fixes: those that lead back to where
+    the files were before are not made, and after `MOST_PASSES` the rest is refused.
     """
     return _Mending(knowledge, find, unsafe, extract if fragments else extract_facts).run(findings)
 
@@ -72,8 +74,13 @@ class _Attempt:
     fix: Fix
 
     @property
-    def paths(self) -> set[str]:
-        return {edit.path for edit in self.fix.edits}
+    def changed(self) -> frozenset[str]:
+        return frozenset(edit.path for edit in self.fix.edits)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """What it changes, and where its finding has to be gone."""
+        return self.changed | {self.finding.path}
 
 
 class _Mending:
@@ -99,29 +106,41 @@ class _Mending:
 
     def run(self, findings: Iterable[Finding]) -> Mended:
         pending = list(findings)
-        for _ in range(_MOST_PASSES):
-            attempts = self._attempts(pending)
-            if not attempts:
+        passes = 0
+        states: list[dict[str, bytes]] = []
+        while attempts := self._attempts(pending):
+            if passes == MOST_PASSES:
+                for attempt in attempts:
+                    self._give_up(attempt.finding, f"{passes} passes over the files were made")
                 break
-            touched = {path for attempt in attempts for path in attempt.paths}
+            touched = _paths(attempts)
             before = self._found(self._knowledge, touched)
             kept, contents, after = self._checked(attempts, before)
             if not kept:
                 continue
-            self._contents |= contents
+            passes += 1
+            states.append(self._contents)
+            state = {
+                path: new
+                for path, new in (self._contents | contents).items()
+                if new != self._first_read(path)
+            }
+            if state in states:
+                for attempt in kept:
+                    self._give_up(attempt.finding, "other fixes undo it")
+                continue
+            self._contents = state
             self._knowledge = after
             done = {_identity(attempt.finding) for attempt in kept}
             self._mended.fixed += [(attempt.finding, attempt.fix) for attempt in kept]
-            self._mended.together += [frozenset(a.paths) for a in kept if len(a.paths) > 1]
+            self._mended.together += [a.changed for a in kept if len(a.changed) > 1]
             fresh = self._found(after, contents.keys())
             wanted = {finding.rule for finding in pending}
             pending = [f for f in pending if f.path not in contents and _identity(f) not in done]
             pending += [f for f in fresh if f.rule in wanted]
             self._try_again()
-        for path, after_bytes in self._contents.items():
-            source = self._first_read(path)
-            if source != after_bytes:
-                self._mended.files[path] = (source, after_bytes)
+        for path, new in self._contents.items():
+            self._mended.files[path] = (self._first_read(path), new)
         return self._mended
 
     def one(self, fix: Fix) -> dict[str, tuple[bytes, bytes]]:
@@ -146,7 +165,7 @@ class _Mending:
             attempt = self._attempt(finding, files)
             if attempt is None:
                 continue
-            if any(path in self._one_by_one and taken[path] for path in attempt.paths):
+            if attempt.paths & self._one_by_one & _paths(chosen):
                 continue
             if any(
                 overlaps(edit.span, other.span) and edit != other
@@ -172,6 +191,9 @@ class _Mending:
             self._give_up(finding, str(reason))
             self._postponed.add(_identity(finding))
             return None
+        if not fix.edits:
+            self._give_up(finding, "there is nothing to change")
+            return None
         if fix.safety == "unsafe" and not self._unsafe:
             self._mended.unsafe.append((finding, fix))
             return None
@@ -185,13 +207,14 @@ class _Mending:
             contents, failed = self._edited([attempt.fix for attempt in attempts])
             after = self._with(contents)
             if not failed:
-                failed = self._failures(attempts, before, self._found(after, contents.keys()))
+                failed = self._failures(attempts, before, self._found(after, _paths(attempts)))
             if not failed:
                 return attempts, contents, after
             for path in failed:
                 here = [attempt for attempt in attempts if path in attempt.paths]
-                if len(here) == 1:
-                    self._give_up(here[0].finding, failed[path])
+                if len(here) == 1 or path in self._one_by_one:
+                    for attempt in here:
+                        self._give_up(attempt.finding, failed[path])
                 else:
                     self._one_by_one.add(path)
                 attempts = [attempt for attempt in attempts if attempt not in here]
@@ -264,6 +287,10 @@ class _Mending:
         if identity not in self._given_up:
             self._given_up.add(identity)
             self._mended.refused.append((finding, reason))
+
+
+def _paths(attempts: Iterable[_Attempt]) -> set[str]:
+    return {path for attempt in attempts for path in attempt.paths}
 
 
 def _identity(finding: Finding) -> tuple[str, str, str]:

@@ -40,12 +40,57 @@ def of_fixture(fix: Fix, test: str, conftest: str, **options: Any) -> Any:
             "    assert router == request.getfixturevalue('router')\n",
             id="a text that asks for it",
         ),
+        pytest.param(
+            "import pytest\n\n@pytest.mark.usefixtures('gate')\nclass TestA:\n"
+            "    def test_a(self):\n        assert True\n",
+            "import pytest\n\n@pytest.mark.usefixtures('router')\nclass TestA:\n"
+            "    def test_a(self):\n        assert True\n",
+            id="a mark of its class",
+        ),
+        pytest.param(
+            "import pytest\n\nclass TestA:\n"
+            "    pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('tmp_path', 'gate')]\n\n"
+            "    def test_a(self):\n        assert True\n",
+            "import pytest\n\nclass TestA:\n"
+            "    pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('tmp_path', 'router')]\n\n"
+            "    def test_a(self):\n        assert True\n",
+            id="the marks that its class lists",
+        ),
+        pytest.param(
+            "import pytest\n\npytestmark = pytest.mark.usefixtures('gate')\n\n"
+            "def test_a(gate):\n    assert gate\n",
+            "import pytest\n\npytestmark = pytest.mark.usefixtures('router')\n\n"
+            "def test_a(router):\n    assert router\n",
+            id="a mark of the module",
+        ),
     ],
 )
 def test_a_renamed_fixture(fix: Fix, before: str, after: str) -> None:
     fixed = of_fixture(fix, before, CONFTEST.replace("gate", "router"))
     assert fixed.files["tests/test_a.py"] == after
     assert fixed.rules == ["CG106"]
+
+
+def test_two_renamed_fixtures(fix: Fix) -> None:
+    """One whose mark cannot be renamed takes nothing from the others."""
+    other = "@pytest.fixture\ndef seed(tmp_path):\n    return str(tmp_path)\n"
+    test = (
+        "import pytest\n\nASKED = 'gate'\n\n"
+        "def test_a(seed):\n    assert seed\n\n"
+        "@pytest.mark.usefixtures('seed')\ndef test_b():\n    assert True\n\n"
+        "@pytest.mark.usefixtures(ASKED)\nclass TestC:\n"
+        "    def test_c(self):\n        assert True\n\n"
+        "@pytest.mark.usefixtures('seed', 'gate')\nclass TestD:\n"
+        "    def test_d(self):\n        assert True\n\n"
+        "    def test_e(self):\n        assert True\n"
+    )
+    base = {"tests/conftest.py": CONFTEST + other, "tests/test_a.py": test}
+    now = base["tests/conftest.py"].replace("gate", "router").replace("seed", "seeded")
+    fixed = fix({"tests/conftest.py": now}, base=base)
+    after = test.replace("seed", "seeded").replace("'seeded', 'gate'", "'seeded', 'router'")
+    assert fixed.files["tests/test_a.py"] == after
+    assert fixed.rules == ["CG106"] * 6
+    assert fixed.reasons == ["where the test asks for it cannot be told"]
 
 
 def test_a_fixture_that_is_requested_under_another_name(fix: Fix) -> None:
