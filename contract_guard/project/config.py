@@ -20,6 +20,9 @@ from contract_guard.project.rules import rules_directory
 Level = Literal["error", "warning", "note", "off"]
 
 OWN_FILES = (".contract_guard.toml", "contract_guard.toml")
+# The command has a dash in its name, and what is written so is easily taken for its settings.
+_MISNAMED_FILES = {name.replace("_", "-"): name for name in OWN_FILES}
+_TABLE, _MISNAMED_TABLE = "contract_guard", "contract-guard"
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -72,7 +75,8 @@ def find_root(start: Path) -> Path:
     if git_root is not None:
         ancestors = ancestors[: ancestors.index(git_root) + 1]
     for place in ancestors:
-        if any((place / name).is_file() for name in OWN_FILES) or _has_table(place):
+        own = (*OWN_FILES, *_MISNAMED_FILES)
+        if any((place / name).is_file() for name in own) or _has_table(place):
             return place
     if git_root is not None:
         return git_root
@@ -87,9 +91,12 @@ def read_config(root: Path, *, known_rules: Collection[str] | None = None) -> Co
 
     `known_rules` are the rule ids that may be named, by default all of the catalogue.
 
-    Raises UserError for a file that cannot be read, unknown keys, wrong types, unknown rules
-    and paths that lead out of the root.
+    Raises UserError for a file that cannot be read, unknown keys, wrong types, unknown rules,
+    paths that lead out of the root, and a file or table with a dash in its name.
     """
+    for misnamed, name in _MISNAMED_FILES.items():
+        if (root / misnamed).is_file():
+            raise UserError(f"{misnamed}: not read: the file is called {name}")
     for name in OWN_FILES:
         path = root / name
         if is_given(path):
@@ -97,7 +104,10 @@ def read_config(root: Path, *, known_rules: Collection[str] | None = None) -> Co
     path = root / "pyproject.toml"
     if not is_given(path):
         return Config()
-    table = tool_table(read_toml(path, unless_without=b"contract_guard"), "contract_guard")
+    document = read_toml(path, unless_without=b"contract")
+    if tool_table(document, _MISNAMED_TABLE) is not None:
+        raise UserError("pyproject.toml: [tool.contract-guard]: the table is [tool.contract_guard]")
+    table = tool_table(document, _TABLE)
     if table is None:
         return Config()
     return check_table(table, "pyproject.toml: [tool.contract_guard]", root, known_rules)
@@ -223,13 +233,13 @@ def _named_paths(config: Config) -> Iterator[tuple[str, str]]:
 
 def _has_table(place: Path) -> bool:
     path = place / "pyproject.toml"
-    if not path.is_file() or b"contract_guard" not in (source := _read(path)):
+    if not path.is_file() or b"contract" not in (source := _read(path)):
         return False
     try:
         document = tomllib.loads(source.decode("utf-8"))
     except (ValueError, RecursionError):
         return True  # reading it will say what is wrong with it
-    return tool_table(document, "contract_guard") is not None
+    return any(tool_table(document, name) is not None for name in (_TABLE, _MISNAMED_TABLE))
 
 
 def _read(path: Path) -> bytes:

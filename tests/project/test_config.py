@@ -197,3 +197,42 @@ class TestWhatIsNoFile:
         os.mkfifo(root / "contract_guard.toml")
         with pytest.raises(UserError, match=r"contract_guard.toml: not a regular file"):
             read_config(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        (
+            "pyproject.toml",
+            "[tool.contract-guard]\nexclude = []\n",
+            "pyproject.toml: [tool.contract-guard]: the table is [tool.contract_guard]",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.contract_guard]\n[tool.contract-guard]\n",
+            "pyproject.toml: [tool.contract-guard]: the table is [tool.contract_guard]",
+        ),
+        (
+            "contract-guard.toml",
+            "",
+            "contract-guard.toml: not read: the file is called contract_guard.toml",
+        ),
+        (
+            ".contract-guard.toml",
+            "",
+            ".contract-guard.toml: not read: the file is called .contract_guard.toml",
+        ),
+    ],
+)
+def test_a_dash_in_the_name_is_told(name: str, source: str, message: str, root: Path) -> None:
+    (root / name).write_text(source)
+    (root / "below").mkdir()
+    assert find_root(root / "below") == root.resolve()
+    with pytest.raises(UserError) as error:
+        read_config(root)
+    assert str(error.value) == message
+
+
+def test_the_name_of_the_distribution_is_no_table(root: Path) -> None:
+    (root / "pyproject.toml").write_text("[project]\ndependencies = ['contract-guard']\n")
+    assert read_config(root) == Config()
