@@ -175,7 +175,11 @@ def command(
             click.echo(line, err=True)
     if statistics:
         aside = output_file is not None or format not in ("rich", "concise")
-        click.echo(statistics_text(report.summary), err=aside, nl=False)
+        counted = statistics_text(report.summary)
+        if aside:
+            click.echo(counted, err=True, nl=False)
+        else:
+            write(counted, None)
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     is_failed = any(finding.severity in failing for finding in checked.findings)
     return EXIT_FINDINGS if is_failed and not exit_zero else EXIT_CLEAN

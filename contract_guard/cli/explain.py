@@ -6,6 +6,7 @@ import click
 
 from contract_guard.cli.errors import UserError
 from contract_guard.cli.options import json_or_text
+from contract_guard.cli.output import write
 from contract_guard.project.config import rules_near
 from contract_guard.project.rule_examples import Example, rule_examples
 from contract_guard.project.rules import Rule, load_rules
@@ -26,9 +27,9 @@ def command(rule: str, format: str) -> None:
 
         from contract_guard.report.json_format import encode
 
-        click.echo(encode(msgspec.structs.asdict(found) | {"examples": examples}), nl=False)
+        write(encode(msgspec.structs.asdict(found) | {"examples": examples}), None)
         return
-    click.echo(_text(found, examples), nl=False)
+    write(_text(found, examples), None)
 
 
 def _find(name: str) -> Rule:

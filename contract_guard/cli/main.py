@@ -17,6 +17,7 @@ from contract_guard.cli.errors import (
     report_misuse,
     say,
 )
+from contract_guard.cli.output import to_nowhere
 
 COMMANDS: dict[str, str] = {
     "check": "Report tests and code that lean on names, values or rules that are gone.",
@@ -97,14 +98,14 @@ def main(argv: list[str] | None = None) -> None:
         code = EXIT_FAILED
     except BrokenPipeError:
         # The reader of the pipe went away. Python would complain when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_nowhere(sys.stdout)
         code = EXIT_FAILED
     except OSError as error:
         if error.filename is not None:
             report_internal_fault(error)
         else:
             say(f"standard output cannot be written: {error.strerror}")
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            to_nowhere(sys.stdout)
         code = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - an internal fault must end as exit 2, never as 1
         report_internal_fault(error)

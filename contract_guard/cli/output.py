@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -31,6 +32,11 @@ def screen_width() -> int:
     return shutil.get_terminal_size((_WIDTH_WITHOUT_TERMINAL, 24)).columns
 
 
+def to_nowhere(stream: TextIO) -> None:
+    """What is still to be written to a stream whose reader went away is lost without complaint."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def check_writable(path: Path | None) -> None:
     """Raises UserError for a path that cannot be written, before the work is done in vain."""
     if path is None:
@@ -47,12 +53,16 @@ def check_writable(path: Path | None) -> None:
 
 def write(text: str, path: Path | None) -> None:
     """`text` to standard output, or to a file that is replaced at once or not at all (a link by
-    the file, not what it points to).
+    the file, not what it points to). Whoever reads a pipe may stop before the end: that changes
+    nothing of what was found.
 
     Raises UserError.
     """
     if path is None:
-        click.echo(text, nl=False, color=True)
+        try:
+            click.echo(text, nl=False, color=True)
+        except BrokenPipeError:
+            to_nowhere(sys.stdout)
         return
     content = text.encode("utf-8", "backslashreplace")
     try:

@@ -67,9 +67,9 @@ def who(
                 places[consumption.producer.symbol].append(consumption)
     entries = [_entry(registry, producer, places[producer.symbol]) for producer in found]
     if format == "json":
-        click.echo(encode({"version": 1, "symbols": entries}), nl=False)
+        write(encode({"version": 1, "symbols": entries}), None)
     else:
-        click.echo("\n".join(map(_text, entries)), nl=False)
+        write("\n".join(map(_text, entries)), None)
 
 
 @command.command("show")
@@ -103,24 +103,26 @@ def show(
 
     risk = tests_at_risk(registry)
     if format == "json":
-        click.echo(encode({"version": 1} | msgspec.to_builtins(risk)), nl=False)
+        write(encode({"version": 1} | msgspec.to_builtins(risk)), None)
         return
     if not risk.constants:
-        click.echo("No test module imports a production constant at module level.")
+        write("No test module imports a production constant at module level.\n", None)
         return
     width = max(len(f"{constant.tests:,}") for constant in risk.constants) + 1
+    lines: list[str] = []
     for constant in risk.constants:
         tests = f"{constant.tests:,}{'' if constant.exact else '+'}"
-        click.echo(
+        lines.append(
             f"{tests:>{width}} {'test ' if constant.tests == 1 else 'tests'}  "
             f"{plural(len(constant.modules), 'module'):<10}  {printable(constant.producer.symbol)}"
         )
     if not all(constant.exact for constant in risk.constants):
-        click.echo("+: or more, where a parametrization is not written out.")
-    click.echo(
+        lines.append("+: or more, where a parametrization is not written out.")
+    lines.append(
         f"{plural(risk.modules, 'test module')}, {plural(risk.tests, 'test')} in all; "
         "'contract-guard registry who NAME' shows the places."
     )
+    write("\n".join(lines) + "\n", None)
 
 
 @command.command("update")

@@ -3,6 +3,7 @@
 import click
 
 from contract_guard.cli.options import json_or_text
+from contract_guard.cli.output import write
 from contract_guard.project.rules import load_rules
 
 
@@ -16,8 +17,10 @@ def command(format: str) -> None:
 
         from contract_guard.report.json_format import encode
 
-        click.echo(encode([msgspec.structs.asdict(rule) for rule in rules]), nl=False)
+        write(encode([msgspec.structs.asdict(rule) for rule in rules]), None)
         return
     width = max(len(rule.name) for rule in rules)
-    for rule in rules:
-        click.echo(f"{rule.id}  {rule.severity:<7}  {rule.name:<{width}}  {rule.summary}")
+    lines = [
+        f"{rule.id}  {rule.severity:<7}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules
+    ]
+    write("".join(lines), None)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -77,16 +78,35 @@ def test_interrupted(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.code, done.err.strip()) == (2, "contract-guard: interrupted")
 
 
-def test_reader_of_the_pipe_gone() -> None:
-    program = "import sys; from contract_guard.cli.main import main; main(['explain', 'CG101'])"
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["rules"], 0),
+        (["rules", "--format", "json"], 0),
+        (["explain", "CG101"], 0),
+        (["registry", "show", "--no-cache"], 0),
+        (["registry", "who", "f", "--no-cache"], 0),
+        (["check", "--no-cache"], 1),
+        (["check", "--no-cache", "--statistics", "--exit-zero"], 0),
+    ],
+)
+def test_the_verdict_is_the_same_where_the_reader_of_the_pipe_went_away(
+    arguments: list[str], code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "pkg.py").write_text("def f(): ...\n")
+    (tmp_path / "test_pkg.py").write_text("from pkg import g\n\n\ndef test_g(): ...\n")
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "contract_guard", *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == ""
-    assert process.wait() == 2
+    assert process.wait() == code
 
 
 def test_rules_lists_all(run) -> None:
