@@ -14,7 +14,7 @@ from contract_guard.detectors.former_values import former_values
 from contract_guard.detectors.narrowed import merged_inputs
 from contract_guard.detectors.older_values import History, older_values
 from contract_guard.detectors.outdated_calls import outdated_calls
-from contract_guard.detectors.run import DETECTORS, run
+from contract_guard.detectors.run import DETECTORS, chosen_rules, run
 from contract_guard.findings import Finding, TestsLost
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.labels import Labelled
@@ -28,7 +28,9 @@ from contract_guard.registry.impact import import_graph
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.layout import Layout, key_of
 from contract_guard.registry.model import Change, Tree
+from contract_guard.text import plural
 
+_NAMED_UNREADABLE = 3
 _RAISES: dict[str, Error] = {
     "CG101": "ImportError",
     "CG102": "AttributeError",
@@ -94,6 +96,7 @@ class Comparer:
     ) -> Compared:
         """`merge` is the state of the branch that `after` is to go into, and what comes of it.
         With `downstream`, changes of what only others may name are kept for them."""
+        self._tell_unreadable(before, after)
         old = _End(build(before.tree), before)
         new = _End(_after(old.registry, after), after)
         found = compare(old.registry, new.registry, downstream=True)
@@ -118,6 +121,21 @@ class Comparer:
             changes = [change for change in changes if change.consumers]
         tests, lost = _tests(new.registry, last.registry, findings)
         return Compared(changes, findings, old.registry, last.registry, tests, lost)
+
+    def _tell_unreadable(self, before: State, after: State) -> None:
+        """What can no longer be read says nothing of what it takes from others. Whoever turned
+        CG903 off knows."""
+        came = sorted(after.unreadable.keys() - before.unreadable.keys())
+        if not came or not chosen_rules({"CG903"}, (), self._ignore, self._config.severity):
+            return
+        named = [
+            f"{path}:{why.line} ({why.detail})" if why.line else f"{path} ({why.detail})"
+            for path in came[:_NAMED_UNREADABLE]
+            for why in [after.unreadable[path]]
+        ]
+        more = f" and {len(came) - len(named):,} more" if len(came) > len(named) else ""
+        told = f"{plural(len(came), 'file')} could not be read and may hold anything"
+        self._notices[f"{told}: {', '.join(named)}{more}"] = None
 
     def _merged(
         self, last: "_End", old: "_End", new: "_End", theirs: "_End", told: Sequence[Finding]

@@ -51,6 +51,20 @@ def test_two_commits(root: Path, commit) -> None:
     assert (found.old, found.new) == (base, head)
 
 
+def test_files_that_can_no_longer_be_read(root: Path, commit, write: Write) -> None:
+    base = commit(START | {"tests/test_a.py": TEST, "tests/bad.py": "def (\n"})
+    write({"pkg/ids.py": "END = 4\n", "tests/test_a.py": TEST + "def (\n"})
+    found = diff(root, Config(), base)
+    told = "1 file could not be read and may hold anything: tests/test_a.py:4 (invalid syntax)"
+    assert found.notices == (told,)
+    assert diff(root, Config(), base, ignore=["CG903"]).notices == ()
+    assert diff(root, Config(severity={"CG903": "off"}), base).notices == ()
+    write({f"tests/test_{name}.py": "def (\n" for name in "bcd"})
+    (told,) = diff(root, Config(), base).notices
+    assert told.startswith("4 files could not be read and may hold anything: tests/test_a.py:4 (")
+    assert told.endswith("tests/test_c.py:1 (invalid syntax) and 1 more")
+
+
 def test_what_a_module_became_is_the_help(root: Path, commit) -> None:
     test = "from pkg import ids\n\n\ndef test_a(): assert ids.PAD\n"
     base = commit(START | {"tests/test_a.py": test})
