@@ -79,20 +79,20 @@ no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor keep 
 def parse_selectors(
     context: click.Context, parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[str, ...]:
-    """Rule ids, prefixes of them, or names, separated by commas, as in `--select CG1,missing-name`:
-    as ids and prefixes."""
+    """Rule ids, prefixes of them, or names, in any case, separated by commas, as in
+    `--select CG1,missing-name`: as ids and prefixes."""
     words = [word.strip() for value in values for word in value.split(",")]
     return tuple(_parse_selector(context, parameter, word) for word in words)
 
 
 def _parse_selector(context: click.Context, parameter: click.Parameter, word: str) -> str:
     known = rule_ids()
-    if any(is_selected(word, rule) for rule in known):
-        return word
+    if any(is_selected(word.upper(), rule) for rule in known):
+        return word.upper()
     # Reads what the rules say, which takes its time.
     names = {rule.name: rule.id for rule in load_rules().values()}
-    if word in names:
-        return names[word]
+    if word.lower() in names:
+        return names[word.lower()]
     close = difflib.get_close_matches(word.lower(), names, n=1)
     near = rules_near(word)
     hint = f"; there are {near}" if near else f"; did you mean {close[0]}?" if close else ""

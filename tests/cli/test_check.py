@@ -258,6 +258,9 @@ def test_rules_by_name(run, project: Path) -> None:
     by_name = run("check", "--select", "missing-name,CG2", "--format", "json")
     by_id = run("check", "--select", "CG101,CG2", "--format", "json")
     assert findings(by_name.out) == findings(by_id.out) != []
+    for words in ("Missing-Name,cg2", "cg101,cg2"):
+        in_other_case = run("check", "--select", words, "--format", "json")
+        assert json.loads(in_other_case.out)["findings"] == json.loads(by_name.out)["findings"]
     assert run("check", "--ignore", "missing-name").code == 0
 
 
