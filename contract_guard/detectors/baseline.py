@@ -83,16 +83,20 @@ def parse(text: str) -> dict[Entry, Known]:
         )
     found: dict[Entry, Known] = {}
     path = ""
-    for number, line in enumerate(lines[1:], 2):
+    unused = 0  # the line of a path below which no entry stands yet
+    for number, line in enumerate((*lines[1:], ""), 2):
         match = _ENTRY.fullmatch(line)
         if match is not None and path:
             entry = Entry(path, match["rule"], match["symbol"], match["fingerprint"])
             known = Known(int(match["count"] or 1), number)
             found[entry] = max(known, found.get(entry, known))
+            unused = 0
         elif match is not None or line.startswith(" "):
             raise BaselineError(f"line {number} is no entry of a file: {_REPAIR}")
+        elif unused:
+            raise BaselineError(f"line {unused} is neither an entry nor the path of any: {_REPAIR}")
         elif line:
-            path = _read_path(line, number)
+            path, unused = _read_path(line, number), number
     return found
 
 

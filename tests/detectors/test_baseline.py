@@ -137,6 +137,9 @@ def test_a_clean_merge_may_move_and_repeat_entries() -> None:
         (TEXT + "  CG101 zz pkg:A\n", "line 9 is no entry of a file"),
         (TEXT.replace("tests/test_a.py\n", "", 1), "line 3 is no entry of a file"),
         (TEXT + '"tests\n', "line 9 is no path"),
+        (TEXT + "garbage\n", "line 9 is neither an entry nor the path of any"),
+        (TEXT + "\ngarbage", "line 10 is neither an entry nor the path of any"),
+        (TEXT.replace("tests/test_a.py\n", "garbage\ntests/test_a.py\n", 1), "line 3 is neither"),
     ],
 )
 def test_what_is_no_baseline_is_said(text: str, message: str) -> None:
