@@ -156,7 +156,8 @@ def _check(
         severity=config.severity,
         known=rule_ids(),
     )
-    warnings = (*snapshot.warnings, *search.warnings)
+    # The cache is opened for each of the two, and may say the same.
+    warnings = tuple(dict.fromkeys((*snapshot.warnings, *search.warnings)))
     notices = list(search.notices)
     # Whoever turned CG903 off knows; whoever picked other rules does not.
     tells = chosen_rules({"CG903"}, (), ignore, config.severity) - chosen

@@ -99,3 +99,14 @@ def test_a_damaged_result_is_made_again(tree: Path, tmp_path: Path) -> None:
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stdout) == (first.returncode, first.stdout)
     assert "internal fault" not in again.stderr
+
+
+def test_a_cache_that_cannot_be_kept_is_told_once(tree: Path) -> None:
+    """With tests and production code, so that mirrors are sought as well."""
+    (tree / "no").write_text("")
+    command = [*COMMAND, "check", "--root", str(tree), "--cache-dir", str(tree / "no/cache")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"contract-guard: warning: cache {tree}/no/cache: Not a directory; running without it"
+    ]
