@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from contract_guard.facts.model import ModuleFacts
+from contract_guard.facts.model import Import, ModuleFacts, PatchTarget
 from contract_guard.findings import Finding
 from contract_guard.registry.contents import value_text
 from contract_guard.registry.index import Registry
@@ -117,8 +117,12 @@ def _changed_symbol(finding: Finding, known: Mapping[str, Change], old: Registry
 
 def _consumer(finding: Finding, registry: Registry, origin: Origin) -> Consumer:
     form = _FORMS[finding.rule]
-    if form == "patch" and not _is_patch(finding, registry):
+    facts = registry.tree.files.get(finding.path)
+    is_read = isinstance(facts, ModuleFacts)
+    if form == "patch" and not _is_marked(finding, facts.patches if is_read else ()):
         form = "assignment"
+    if finding.rule == "CG101" and not _is_marked(finding, facts.imports if is_read else ()):
+        form = "attribute"
     return Consumer(
         path=finding.path,
         line=finding.line,
@@ -130,12 +134,10 @@ def _consumer(finding: Finding, registry: Registry, origin: Origin) -> Consumer:
     )
 
 
-def _is_patch(finding: Finding, registry: Registry) -> bool:
-    facts = registry.tree.files.get(finding.path)
-    return isinstance(facts, ModuleFacts) and any(
-        (patch.span.line, patch.span.column) == (finding.line, finding.column)
-        for patch in facts.patches
-    )
+def _is_marked(finding: Finding, places: Iterable[PatchTarget] | Iterable[Import]) -> bool:
+    """Whether the finding stands at one of the places."""
+    here = (finding.line, finding.column)
+    return any((place.span.line, place.span.column) == here for place in places)
 
 
 def _with_broken(change: Change, broken: Sequence[Consumer]) -> Change:

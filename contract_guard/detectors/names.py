@@ -1,12 +1,12 @@
 """CG101 missing names, CG102 missing attributes, CG104 missing modules."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from contract_guard.detectors import conditions, cost, hints
 from contract_guard.detectors.base import Context, Site
 from contract_guard.detectors.statement import cut
-from contract_guard.facts.model import Import, ModuleFacts, Span
+from contract_guard.facts.model import Import, ModuleFacts, Span, Unbound
 from contract_guard.findings import Finding
 from contract_guard.registry import guards
 from contract_guard.registry.model import Resolution
@@ -121,15 +121,28 @@ def unbound_names(context: Context) -> Iterable[Finding]:
     """CG101: a name that the file never binds, though a module that it imports from, or a
     conftest above it, defines it: the import was forgotten, or removed as unused."""
     for path, facts in context.registry.facts():
-        if facts.dynamic or not facts.unbound or not _WRITES_NAMES.isdisjoint(facts.loaded_names):
-            continue
-        near = _near_modules(context, path, facts)
-        for unbound in facts.unbound:
-            homes = [m for m in near if _defines(m, unbound.name)]
-            guarded = any(g.kind in ("try", "suppress") for g in guards.chain(facts, unbound.guard))
-            if homes and not guarded and unbound.name not in facts.added_names:
+        for unbound in failing_loads(facts):
+            home = next(homes(context, path, facts, unbound.name), None)
+            if home is not None:
                 span, scope, guard = unbound.span, unbound.scope, unbound.guard
-                yield _unbound(context, Site(path, facts, span, span, scope, guard), homes[0])
+                yield _unbound(context, Site(path, facts, span, span, scope, guard), home)
+
+
+def failing_loads(facts: ModuleFacts) -> list[Unbound]:
+    """The loads of names that nothing binds, none of those whose failure the file expects."""
+    if facts.dynamic or not _WRITES_NAMES.isdisjoint(facts.loaded_names):
+        return []
+    return [
+        unbound
+        for unbound in facts.unbound
+        if unbound.name not in facts.added_names
+        and not any(g.kind in ("try", "suppress") for g in guards.chain(facts, unbound.guard))
+    ]
+
+
+def homes(context: Context, path: str, facts: ModuleFacts, name: str) -> Iterator[Module]:
+    """The modules that a file imports from, and the conftests above it, that define a name."""
+    return (module for module in _near_modules(context, path, facts) if _defines(module, name))
 
 
 def _near_modules(context: Context, path: str, facts: ModuleFacts) -> list[Module]:

@@ -25,13 +25,36 @@ from contract_guard.text import plural
 
 def missing_name(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     """CG101: the name is imported from where it lives now, and renamed at every use."""
-    if not any(i.span[:2] == (finding.line, finding.column) for i in file.facts.imports):
-        return _forgotten(file, finding, knowledge)
+    if not marks_import(file, finding):
+        is_own = knowledge.registry.module(file.path).name == finding.symbol.partition(":")[0]
+        return (_own if is_own else _forgotten)(file, finding, knowledge)
     imp = file.import_at(finding.line, finding.column)
     if imp.name is None or imp.name == "*" or imp.form != "from":
         raise CannotFix("only `from ... import` is rewritten")
     new = must_exist(knowledge, finding.symbol)
     return _import_of(file, imp, new, knowledge)
+
+
+def marks_import(file: File, finding: Finding) -> bool:
+    """Whether the finding is on an import, or on a use of a name that nothing binds."""
+    return any(imp.span[:2] == (finding.line, finding.column) for imp in file.facts.imports)
+
+
+def _own(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
+    """A name that this file defined itself: all of its uses take what took its place."""
+    new, old = must_exist(knowledge, finding.symbol), finding.symbol.partition(":")[2]
+    name, edits = new.name, list[Edit]()
+    if new.module != finding.symbol.partition(":")[0]:
+        name, edits = imported_name(file, new.symbol, knowledge, is_read=True)
+    top = file.names.top
+    uses = file.names.uses(old, None)
+    for use in uses if not edits else ():
+        if file.names.scope_at(use).home(name) is not top:
+            raise CannotFix(f"`{name}` means something else on line {use.lineno}")
+    if name != old:
+        edits = [*edits, *uses_renamed(file, None, old, name)]
+    left = _left_in_texts(file, old)
+    return Fix(new.safety, f"`{old}` is now `{name}`", tuple(edits), left)
 
 
 def _forgotten(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
@@ -130,15 +153,16 @@ def _keeps_its_name(
     )
 
 
-def uses_renamed(file: File, home: Scope, old: str, new: str) -> Iterator[Edit]:
-    """Every place where `old` means the one bound in `home`, in quoted annotations too."""
+def uses_renamed(file: File, home: Scope | None, old: str, new: str) -> Iterator[Edit]:
+    """Every place where `old` means the one bound in `home` (None: nowhere in the file), in quoted
+    annotations too."""
     for node in file.names.uses(old, home):
         edit = file.edit(node, new)
         if file.cut(edit.span) != old:  # inside of an f-string, before Python 3.12
             raise CannotFix(f"where line {node.lineno} names `{old}` cannot be told exactly")
         yield edit
     word = re.compile(rf"(?<![\w.]){re.escape(old)}(?!\w)")
-    for text in file.names.annotations(home):
+    for text in file.names.annotations(home or file.names.top):
         before = file.source.segment(text)
         after = word.sub(new, before)
         if after != before:

@@ -63,8 +63,9 @@ class Names:
             pass
         return self._scopes[node]
 
-    def uses(self, name: str, home: Scope) -> list[ast.Name]:
-        """The places where `name` is the one bound in `home`, in order."""
+    def uses(self, name: str, home: Scope | None) -> list[ast.Name]:
+        """The places where `name` is the one bound in `home` (None: nowhere in the file), in
+        order."""
         found = [n for n, scope in self._names if n.id == name and scope.home(name) is home]
         return sorted(found, key=lambda n: (n.lineno, n.col_offset))
 

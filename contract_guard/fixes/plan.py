@@ -43,7 +43,7 @@ def fix_for(file: File, finding: Finding, knowledge: Knowledge) -> Fix:
     codemod = codemods.get(finding.rule)
     if codemod is None:
         raise CannotFix(f"{finding.rule} has no fix")
-    is_import = finding.rule == "CG101" and knowledge.old is not None
-    if is_import and successor(knowledge, finding.symbol) is None:
+    is_import = finding.rule == "CG101" and moved.marks_import(file, finding)
+    if is_import and knowledge.old is not None and successor(knowledge, finding.symbol) is None:
         codemod = removed.removed_name
     return codemod(file, finding, knowledge)

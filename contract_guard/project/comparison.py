@@ -14,6 +14,7 @@ from contract_guard.detectors.former_values import former_values
 from contract_guard.detectors.narrowed import merged_inputs
 from contract_guard.detectors.older_values import History, older_values
 from contract_guard.detectors.outdated_calls import outdated_calls
+from contract_guard.detectors.own_names import own_names
 from contract_guard.detectors.run import DETECTORS, chosen_rules, run
 from contract_guard.findings import Finding, TestsLost
 from contract_guard.project.config import Config, rule_ids
@@ -44,6 +45,7 @@ ChangeDetector = Callable[[Context, Context, Sequence[Change]], Iterable[Finding
 
 # What only a comparison can tell, with the rules whose findings it gives.
 OF_CHANGES: tuple[tuple[frozenset[str], ChangeDetector], ...] = (
+    (frozenset({"CG101"}), own_names),
     (frozenset({"CG106"}), former_fixtures),
     (frozenset({"CG107"}), outdated_calls),
     (frozenset({"CG203"}), former_values),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from contract_guard.detectors.base import Context, Detector
 from contract_guard.detectors.former_fixtures import former_fixtures
 from contract_guard.detectors.outdated_calls import outdated_calls
+from contract_guard.detectors.own_names import own_names
 from contract_guard.detectors.run import DETECTORS, RULES, is_selected, run
 from contract_guard.errors import UserError
 from contract_guard.findings import Finding
@@ -156,6 +157,7 @@ def told_by_changes(
     """Detectors of what is to be mended and only an older revision can tell."""
     old = Context(before, read, {})
     return [
+        (frozenset({"CG101"}), lambda context: own_names(context, old, changes)),
         (frozenset({"CG106"}), lambda context: former_fixtures(context, old, changes)),
         (frozenset({"CG107"}), lambda context: outdated_calls(context, old, changes)),
     ]

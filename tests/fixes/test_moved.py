@@ -383,3 +383,66 @@ def test_a_renamed_member(fix: Fix) -> None:
     fixed = fix({**base, "pkg/a.py": kinds.replace("FIRST", "PRIMARY")}, base=base)
     assert fixed.files["tests/test_a.py"] == test.replace("FIRST", "PRIMARY")
     assert fixed.rules == ["CG102", "CG102"]
+
+
+def test_a_module_that_goes_on_with_its_own_old_name(fix: Fix) -> None:
+    base = {
+        "pkg/__init__.py": "",
+        "pkg/memory.py": """
+            def find_size(n=None):
+                if n is None:
+                    return find_size
+                return n
+
+
+            def other(find=lambda: find_size):
+                return [find_size(n) for n in range(3)]
+        """,
+    }
+    now = base["pkg/memory.py"].replace("def find_size", "def find_batch_size")
+    fixed = fix({"pkg/memory.py": now}, base=base, unsafe=True)
+    text = base["pkg/memory.py"].replace("find_size", "find_batch_size")
+    assert fixed.files["pkg/memory.py"] == dedent(text).lstrip("\n")
+    assert set(fixed.rules) == {"CG101"}
+
+
+def test_an_own_name_that_means_something_else_there(fix: Fix) -> None:
+    base = {
+        "pkg/__init__.py": "",
+        "pkg/memory.py": """
+            def find_size(n=None):
+                return n
+
+
+            def other(find_batch_size):
+                return find_size(find_batch_size)
+        """,
+    }
+    now = base["pkg/memory.py"].replace("def find_size", "def find_batch_size")
+    fixed = fix({"pkg/memory.py": now}, base=base, unsafe=True)
+    assert fixed.files["pkg/memory.py"] == dedent(now).lstrip("\n")
+    assert fixed.reasons == ["`find_batch_size` means something else on line 6"]
+
+
+def test_an_own_name_that_moved_away(fix: Fix) -> None:
+    base = {
+        "pkg/__init__.py": "",
+        "pkg/memory.py": """
+            import os
+
+
+            def find_size(n=None):
+                return os.sep, n
+
+
+            def other():
+                return find_size(1)
+        """,
+        "pkg/sizes.py": "import os\n",
+    }
+    gone = "def find_size(n=None):\n    return os.sep, n\n"
+    now = "import os\n\n\ndef other():\n    return find_size(1)\n"
+    fixed = fix(
+        {"pkg/memory.py": now, "pkg/sizes.py": f"import os\n\n\n{gone}"}, base=base, unsafe=True
+    )
+    assert "from pkg.sizes import find_size\n" in fixed.files["pkg/memory.py"]
