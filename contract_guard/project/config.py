@@ -24,6 +24,10 @@ OWN_FILES = (".contract_guard.toml", "contract_guard.toml")
 _MISNAMED_FILES = {name.replace("_", "-"): name for name in OWN_FILES}
 _TABLE, _MISNAMED_TABLE = "contract_guard", "contract-guard"
 
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME_PATTERN = re.compile(r"[\w*?\[\]!-]+(?:\.[\w*?\[\]!-]+)*")
+_SYMBOL_PATTERN = re.compile(r"[:*?\[]")
+
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """What the project says of itself. All paths are relative to the root, `/` between parts.
@@ -166,7 +170,22 @@ def check_table(
         raise UserError(f"{where}: {_explain(error, table)}") from None  # pyright: ignore[reportUnknownArgumentType]
     _check_rules(config, where, known_rules)
     _check_paths(config, where, root)
+    _check_names(config, where)
     return config
+
+
+def _check_names(config: Config, where: str) -> None:
+    for key, names, word in (
+        ("dynamic-names", config.dynamic_names, _NAME_PATTERN),
+        ("version-predicates", config.version_predicates, _NAME),
+        ("patch-wrappers", config.patch_wrappers, _NAME),
+    ):
+        for name in names:
+            if not word.fullmatch(name):
+                raise UserError(f"{where}: {key}: {name!r} is no dotted name")
+    for pattern in config.lock:
+        if not _SYMBOL_PATTERN.search(pattern):
+            raise UserError(f"{where}: lock: {pattern!r} fits no symbol: write MODULE:NAME")
 
 
 def _check_rules(config: Config, where: str, known_rules: Collection[str] | None) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 18
 _MOST_PATTERNS = 3_000
 _MOST_WILDCARDS = 3
+# An escaped character, or a set of them, in which a leading ] means itself.
+_CLOSED = re.compile(r"\\.|\[[!^]?\]?+(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def exclude_spec(patterns: Sequence[str], key: str = "exclude") -> "GitIgnoreSpec | None":
@@ -31,7 +33,16 @@ def exclude_spec(patterns: Sequence[str], key: str = "exclude") -> "GitIgnoreSpe
             GitIgnoreSpec.from_lines([pattern])
         except ValueError as error:
             raise UserError(f"{key}: {pattern!r} is not a gitignore pattern: {error}") from None
+        if _is_left_open(pattern):
+            raise UserError(f"{key}: {pattern!r} is not a gitignore pattern: a [ without a ]")
     return GitIgnoreSpec.from_lines(patterns)
+
+
+def _is_left_open(pattern: str) -> bool:
+    """Whether a set of characters does not end: git lets such a pattern fit nothing."""
+    if pattern.startswith("#"):
+        return False
+    return "[" in _CLOSED.sub("", pattern)
 
 
 class IgnoreRules:

@@ -54,6 +54,10 @@ def test_standard_error_is_closed(tree: Path) -> None:
         ("[tool.contract_guard]\nselect = " + "[" * 5000 + "]" * 5000, "nested too deep"),
         ('[tool.contract_guard]\nexclude = ["!"]', "exclude: '!' is not a gitignore pattern"),
         (
+            '[tool.contract_guard]\nexclude = ["a/[]"]',
+            "exclude: 'a/[]' is not a gitignore pattern: a [ without a ]",
+        ),
+        (
             '[tool.contract_guard]\nper-file-ignores = { "!" = ["CG2"] }',
             "per-file-ignores: '!' is not a gitignore pattern",
         ),

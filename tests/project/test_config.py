@@ -28,6 +28,7 @@ def test_all_keys(root: Path) -> None:
         dynamic-names = ["pkg.plugins.*"]
         version-predicates = ["pkg.utils.version_is"]
         patch-wrappers = ["tests.helpers.swap"]
+        lock = ["pkg.ids:*", "*_ID"]
         [per-file-ignores]
         "tests/*" = ["CG201"]
         [severity]
@@ -45,6 +46,7 @@ def test_all_keys(root: Path) -> None:
         dynamic_names=("pkg.plugins.*",),
         version_predicates=("pkg.utils.version_is",),
         patch_wrappers=("tests.helpers.swap",),
+        lock=("pkg.ids:*", "*_ID"),
         per_file_ignores={"tests/*": ("CG201",)},
         severity={"CG101": "note", "CG102": "off"},
         gates={"pkg.gate:Gate": {"experts": 8}},
@@ -57,6 +59,12 @@ def test_all_keys(root: Path) -> None:
         ("slect = []", "unknown key 'slect'; did you mean 'select'?"),
         ("dynamic_names = []", "unknown key 'dynamic_names'; did you mean 'dynamic-names'?"),
         ("zzz = 1", "unknown key 'zzz'"),
+        ('dynamic-names = ["a b"]', "dynamic-names: 'a b' is no dotted name"),
+        ('dynamic-names = ["pkg..NAME"]', "dynamic-names: 'pkg..NAME' is no dotted name"),
+        ('dynamic-names = [""]', "dynamic-names: '' is no dotted name"),
+        ('version-predicates = ["pkg:f"]', "version-predicates: 'pkg:f' is no dotted name"),
+        ('patch-wrappers = ["pkg.*"]', "patch-wrappers: 'pkg.*' is no dotted name"),
+        ('lock = ["x"]', "lock: 'x' fits no symbol: write MODULE:NAME"),
         ("roots = [1]", "roots[0]: expected a string, got an integer"),
         ("select = 'CG1'", "select: expected a list, got a string"),
         ("gates = 1", "gates: expected a table, got an integer"),
