@@ -41,7 +41,8 @@ def only_tracked(root: Path, config: Config) -> Config | None:
     found = find_git_directory(root)
     if found is None:
         raise UserError(f"{root}: not in a git repository")
-    tracked = tracked_paths(found[1])
+    is_new = not (found[1] / "index").exists()  # nothing was ever added
+    tracked = [] if is_new else tracked_paths(found[1])
     if tracked is None:
         return None
     prefix = root.relative_to(found[0]).as_posix()

@@ -152,6 +152,14 @@ def test_hook_before_the_first_commit(run, project: Path, git: Git) -> None:
     assert (done.code, found(done.out)) == (1, [("CG101", "tests/test_old.py", 1)])
 
 
+def test_hook_before_anything_is_added(run, project: Path, git: Git) -> None:
+    git("update-ref", "-d", "HEAD")
+    (project / ".git/index").unlink()
+    done = run("check", "--hook")
+    assert (done.code, done.out) == (0, "No findings. 0 files, 0 tests looked at.\n")
+    assert done.err == f"contract-guard: warning: {project.resolve()}: no Python files\n"
+
+
 def test_hook_in_a_merge_leaves_out_what_either_side_has(run, project: Path, git: Git) -> None:
     git("switch", "-qc", "topic")
     (project / "tests" / "test_theirs.py").write_text("from gate.constants import THEIRS\n")
