@@ -18,7 +18,7 @@ _MOST_BYTES = 1 << 18
 _MOST_PATTERNS = 3_000
 _MOST_WILDCARDS = 3
 # An escaped character, or a set of them, in which a leading ] means itself.
-_CLOSED = re.compile(r"\\.|\[[!^]?\]?+(?:\\.|[^\]\\])*\]", re.DOTALL)
+_CLOSED = re.compile(r"\\.|\[[!^]?+\]?+(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def exclude_spec(patterns: Sequence[str], key: str = "exclude") -> "GitIgnoreSpec | None":
