@@ -210,8 +210,9 @@ class _Mending:
                 failed = self._failures(attempts, before, self._found(after, _paths(attempts)))
             if not failed:
                 return attempts, contents, after
+            tried = attempts
             for path in failed:
-                here = [attempt for attempt in attempts if path in attempt.paths]
+                here = [attempt for attempt in tried if path in attempt.paths]
                 if len(here) == 1 or path in self._one_by_one:
                     for attempt in here:
                         self._give_up(attempt.finding, failed[path])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contract_guard.facts.extract import extract
@@ -140,6 +140,7 @@ FIXES = st.lists(st.tuples(PATHS, st.lists(PATHS, max_size=3), st.booleans()), m
 
 
 @settings(max_examples=200)
+@example([("a.py", ["a.py"], False), ("b.py", ["a.py"], False), ("b.py", ["b.py"], True)])
 @given(fixes=FIXES)
 def test_any_fixes_end(fixes: list[tuple[str, list[str], bool]]) -> None:
     """Each finding is mended, refused, or was mended along with another; none twice."""
