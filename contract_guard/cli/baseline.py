@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from contract_guard.project.against import Against
 
 
+_quiet = click.option(
+    "--quiet", "-q", is_flag=True, help="No summary and no progress, only what is wrong."
+)
+
+
 class _Project(NamedTuple):
     root: Path
     config: Config
@@ -55,6 +60,7 @@ def command() -> None:
 @options.jobs
 @options.cache_dir
 @options.no_cache
+@_quiet
 def create(
     baseline: Path | None,
     fail_on: Severity,
@@ -64,6 +70,7 @@ def create(
     jobs: int | None,
     cache_dir: Path | None,
     no_cache: bool,
+    quiet: bool,
 ) -> int:
     """Write a baseline of all findings that would fail `check`.
 
@@ -78,9 +85,11 @@ def create(
             "it anew"
         )
     cache = options.chosen_cache(cache_dir, no_cache)
-    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
-    checked = _checked(project, others, jobs, cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
+    checked = _checked(project, others, jobs, cache, quiet)
     count = write_baseline(project.place, checked.findings, fail_on)
+    if quiet:
+        return EXIT_CLEAN
     click.echo(f"{project.place.name}: {plural(count, 'finding')} accepted.")
     if baseline is None and not project.config.baseline:
         click.echo(f'`check` takes it in with: baseline = "{DEFAULT_NAME}" in the configuration.')
@@ -97,6 +106,7 @@ def create(
 @options.jobs
 @options.cache_dir
 @options.no_cache
+@_quiet
 def update(
     prune: bool,
     baseline: Path | None,
@@ -107,6 +117,7 @@ def update(
     jobs: int | None,
     cache_dir: Path | None,
     no_cache: bool,
+    quiet: bool,
 ) -> int:
     """Write the baseline anew: what is found today is accepted, what is gone is taken out.
 
@@ -116,10 +127,12 @@ def update(
     if not project.place.path.exists():
         read_baseline(project.place)
     cache = options.chosen_cache(cache_dir, no_cache)
-    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
-    checked = _checked(project, others, jobs, cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
+    checked = _checked(project, others, jobs, cache, quiet)
     before = accepted(project.place)
     count = write_baseline(project.place, checked.findings, fail_on, prune=prune)
+    if quiet:
+        return EXIT_CLEAN
     after = accepted(project.place)
     added, removed = (after - before).total(), (before - after).total()
     changed = f"{added:,} added, {removed:,} removed" if added or removed else "as before"
@@ -135,6 +148,7 @@ def update(
 @options.jobs
 @options.cache_dir
 @options.no_cache
+@_quiet
 def check_entries(
     baseline: Path | None,
     against: tuple[str, ...],
@@ -143,6 +157,7 @@ def check_entries(
     jobs: int | None,
     cache_dir: Path | None,
     no_cache: bool,
+    quiet: bool,
 ) -> int:
     """Report the entries of the baseline that nothing answers to any more (CG902).
 
@@ -153,8 +168,8 @@ def check_entries(
     project = _project(root, baseline)
     entries = read_baseline(project.place)
     cache = options.chosen_cache(cache_dir, no_cache)
-    others = against_options.found(against, environments, cache_dir=cache, wanted=True)
-    checked = _checked(project, others, jobs, cache)
+    others = against_options.found(against, environments, cache_dir=cache, wanted=not quiet)
+    checked = _checked(project, others, jobs, cache, quiet)
     stale = tuple(stale_entries(checked, entries, project.place, project.root, project.config))
     from contract_guard.project.rules import load_rules
     from contract_guard.report import Report, Screen, render
@@ -167,7 +182,7 @@ def check_entries(
         sources=source_lines(project.root, ()),
         rules=load_rules(),
     )
-    screen = Screen(width=screen_width(), color=wants_color(sys.stdout))
+    screen = Screen(width=screen_width(), color=wants_color(sys.stdout), summary=not quiet)
     write(render(report, "concise", screen), None)
     return EXIT_FINDINGS if stale else EXIT_CLEAN
 
@@ -180,9 +195,13 @@ def _project(root: Path | None, baseline: Path | None) -> _Project:
 
 
 def _checked(
-    project: _Project, others: "Sequence[Against]", jobs: int | None, cache_dir: Path | None
+    project: _Project,
+    others: "Sequence[Against]",
+    jobs: int | None,
+    cache_dir: Path | None,
+    quiet: bool,
 ) -> Checked:
-    with progress("contract-guard: checking"):
+    with progress("contract-guard: checking", wanted=not quiet):
         checked = check(
             project.root, project.config, jobs=jobs, cache_dir=cache_dir, against=others
         )

@@ -38,6 +38,16 @@ def test_accepted_findings_are_left_out(run, project: Path) -> None:
     )
 
 
+def test_quiet(run, project: Path) -> None:
+    assert run("baseline", "create", "-q") == (0, "", "")
+    assert run("baseline", "update", "--quiet") == (0, "", "")
+    assert run("baseline", "check", "-q") == (0, "", "")
+    (project / "tests/test_pad.py").write_text("")
+    done = run("baseline", "check", "-q")
+    assert (done.code, done.err) == (1, "")
+    assert [line.split()[1:3] for line in done.out.splitlines()] == [["CG902", "warning:"]]
+
+
 def test_the_example_of_the_rule(run, project: Path) -> None:
     for name, expected in (("good", []), ("bad", [("CG902", NAME)])):
         root = rules_directory() / "CG902" / name
