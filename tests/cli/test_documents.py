@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import click
 import msgspec
@@ -14,6 +15,7 @@ from contract_guard.cli.main import cli
 from contract_guard.findings import Finding
 from contract_guard.project.config import Config
 from contract_guard.project.rules import load_rules
+from contract_guard.registry.model import Reason
 from contract_guard.report import Summary
 
 ROOT = Path(__file__).parents[2]
@@ -110,3 +112,10 @@ def test_pytest_page_names_all_that_the_plugin_adds() -> None:
     missing = [name for names in added.values() for name in names if f"`{name}" not in text]
     assert missing == []
     assert re.findall(r"^\| `(--[\w-]+)", text, flags=re.M) == added["options"]
+
+
+def test_every_reason_for_which_nothing_is_known_of_a_name_is_explained() -> None:
+    table = section("docs/json.md", "The summary").partition("### Why nothing is known")[2]
+    reasons = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
+    missing = ("no-such-module", "no-such-name", "no-such-member", "type-checking-only", "deleted")
+    assert [*reasons, *missing] == list(get_args(Reason))
