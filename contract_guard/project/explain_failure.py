@@ -4,10 +4,13 @@ place, and everyone else whom it fails."""
 from collections.abc import Sequence
 from pathlib import Path
 
+from contract_guard.detectors.base import Context
 from contract_guard.detectors.drift import BREAKING, place_of
+from contract_guard.detectors.hygiene import unreadable
 from contract_guard.detectors.likeness import renamed
 from contract_guard.detectors.run import run
 from contract_guard.errors import UserError
+from contract_guard.facts.model import Unreadable
 from contract_guard.findings import Finding
 from contract_guard.project.config import Config, rule_ids
 from contract_guard.project.culprits import has_symbol, last_removing_commit
@@ -63,12 +66,23 @@ def explain(
         )
         failures: list[Failure] = []
         for each in missing:
+            unread = _unreadable_file(registry, each.symbol)
+            if unread:
+                what = {unread: snapshot.unreadable[unread]}
+                (finding,) = unreadable(Context(registry, snapshot.read, what))
+                failures.append(_unreadable(each, finding))
+                continue
             if _status(registry, each.symbol) == "exists":
                 failures.append(_present(registry, each))
                 continue
             commit, path = _removal(repository, registry, each.symbol, revisions)
             change = old = None
-            in_head = commit is None and _is_in_head(repository, registry, each.symbol)
+            status = _status(registry, each.symbol)
+            in_head = (
+                commit is None
+                and status == "missing"
+                and _is_in_head(repository, registry, each.symbol)
+            )
             if commit is not None:
                 change, old = _change(root, config, commit, each.symbol, jobs, cache_dir)
                 if change is None and old is None:
@@ -78,7 +92,7 @@ def explain(
                 Failure(
                     symbol=each.symbol,
                     said=each.said,
-                    status=_status(registry, each.symbol),
+                    status=status,
                     commit=CommitLine(*commit) if commit is not None else None,
                     change=change,
                     old=old,
@@ -114,6 +128,32 @@ def _present(registry: Registry, missing: Missing) -> Failure:
     )
 
 
+def _unreadable_file(registry: Registry, symbol: str) -> str:
+    """The file that would have told of the symbol, had it any facts; "" for none."""
+    dotted, _, name = symbol.partition(":")
+    modules = [*registry.modules.named(dotted)]
+    for module in modules:
+        facts = registry.tree.files.get(module.path) if module.tree == 0 else None
+        if isinstance(facts, Unreadable):
+            return module.path
+        for imp in facts.imports if facts is not None else ():
+            if imp.bound == name.partition(".")[0]:
+                found = registry.modules.locate_import(module, imp).modules[:1]
+                modules += [each for each in found if each not in modules]
+    return ""
+
+
+def _unreadable(missing: Missing, finding: Finding) -> Failure:
+    return Failure(
+        symbol=missing.symbol,
+        said=missing.said,
+        status="unreadable",
+        old=Place(finding.path, finding.line),
+        findings=(finding,),
+        repair=finding.help,
+    )
+
+
 def _removal(
     repository: Repository, registry: Registry, symbol: str, revisions: str
 ) -> tuple[Commit | None, str]:
@@ -123,12 +163,14 @@ def _removal(
         commit = last_removing_commit(repository, symbol, module.path, revisions)
         if commit is not None:
             return commit, module.path
+    # Of a module that is there, a file that it replaced may have had the name.
+    gone = symbol if registry.modules.named(dotted) else dotted
     below = dotted.replace(".", "/")
     for pattern in (f"*{below}.py", f"*{below}/__init__.py"):
         for commit in repository.log(revisions, [pattern], limit=1):
             path = _path_before(repository, commit, pattern[1:])
             if path:
-                return last_removing_commit(repository, dotted, path, revisions), path
+                return last_removing_commit(repository, gone, path, revisions), path
     return None, ""
 
 

@@ -16,9 +16,11 @@ _MOST_PLACES = 20
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a symbol that an error named.
 
-    `status` is that of the name in the working tree. `change` is what `commit` did to it, with
-    `old` where it stood before. `findings` are the places that fail now for want of it. `repair`
-    is one sentence. `is_uncommitted`: HEAD has the symbol, the working tree took it away.
+    `status` is that of the name in the working tree; "unreadable" where its file is no valid
+    Python, or cannot be read for another reason: that is its one finding. `change` is what
+    `commit` did to it, with `old` where it stood before. `findings` are the places that fail now
+    for want of it. `repair` is one sentence. `is_uncommitted`: HEAD has the symbol, the working
+    tree took it away.
     """
 
     symbol: str
@@ -41,6 +43,14 @@ def _block(failure: Failure) -> list[str]:
     if failure.status == "exists":
         where = f" ({printable(failure.old.path)}:{failure.old.line})" if failure.old else ""
         return [f"{symbol} exists{where}", f"  {printable(failure.repair)}"]
+    if failure.status == "unreadable":
+        (finding,) = failure.findings
+        place = line_start(f"{finding.path}:{finding.line}")
+        return [
+            f"{symbol}: its module cannot be read",
+            f"  {place}: {printable(finding.message.partition(':')[0])}",
+            f"  repair: {printable(failure.repair)}",
+        ]
     is_ours = failure.commit is not None or failure.findings or failure.is_uncommitted
     if failure.status == "unknown" and not is_ours:
         meant = f"; {printable(failure.repair)}" if failure.repair.endswith("?") else ""

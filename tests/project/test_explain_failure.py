@@ -8,6 +8,7 @@ import pytest
 from contract_guard.errors import UserError
 from contract_guard.project.config import Config
 from contract_guard.project.explain_failure import explain
+from contract_guard.report.failures import render_failures
 
 Git = Callable[..., str]
 Write = Callable[[Mapping[str, str | bytes]], Path]
@@ -161,3 +162,27 @@ def test_an_attribute_of_a_class_that_came_late(root: Path, commit) -> None:
     assert failure.symbol == "pkg.ids:Ids.pad"
     assert failure.commit is not None
     assert failure.commit.oid == removing
+
+
+@pytest.mark.parametrize("module", ["pkg.ids", "pkg"])
+def test_a_module_that_is_no_valid_python(root: Path, commit, module: str) -> None:
+    """The file and its line are told, for a name that a package passes on too."""
+    files = {"pkg/__init__.py": "from pkg.ids import PAD\n", "tests/test_a.py": TEST}
+    commit("start", files | {"pkg/ids.py": "PAD = 1\n"})
+    commit("break", {"pkg/ids.py": "X = 1\ndef broken(:\nPAD = 1\n"})
+    (failure,) = explain(root, Config(), f"cannot import name 'PAD' from '{module}'")
+    assert (failure.status, failure.commit) == ("unreadable", None)
+    assert not failure.is_uncommitted
+    assert failure.old is not None
+    assert (failure.old.path, failure.old.line) == ("pkg/ids.py", 2)
+    text = render_failures([failure])
+    assert "pkg/ids.py:2: this file is no valid Python (invalid syntax)" in text
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("PAD", True), ("OTHER", False)])
+def test_a_module_that_became_a_package(root: Path, commit, name: str, is_known: bool) -> None:
+    """The commit is named for what it took away, not for a name that never was."""
+    commit("start", {"pkg/__init__.py": "", "pkg/ids.py": "PAD = 1\nEOS = 2\n"})
+    commit("split", {"pkg/ids/__init__.py": "EOS = 2\n"}, remove="pkg/ids.py")
+    (failure,) = explain(root, Config(), f"cannot import name '{name}' from 'pkg.ids'")
+    assert (failure.commit is not None) == is_known
