@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "baseline": "Accept the findings of today, so that only new ones count.",
 }
 
+_HELP = frozenset({"-h", "--help", "--version"})
+
 
 class LazyGroup(click.Group):
     """Imports a subcommand's module when it is called or asked for help, not before."""
@@ -76,9 +78,9 @@ def main(argv: list[str] | None = None) -> None:
         # Names of files need not fit the encoding of the terminal.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         # Not click's own `main`: it exits with 1 when the reader of a pipe goes away.
-        arguments = sys.argv[1:] if argv is None else list(argv)
         with cli.make_context("contract-guard", arguments) as context:
             code = cli.invoke(context)
         sys.stdout.flush()
@@ -99,7 +101,8 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader of the pipe went away. Python would complain when it flushes at its end.
         to_nowhere(sys.stdout)
-        code = EXIT_FAILED
+        # Help has no verdict that is lost with the rest of it.
+        code = EXIT_FAILED if _HELP.isdisjoint(arguments) else EXIT_CLEAN
     except OSError as error:
         if error.filename is not None:
             report_internal_fault(error)

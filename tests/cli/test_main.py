@@ -81,6 +81,8 @@ def test_interrupted(run, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
+        (["--help"], 0),
+        (["check", "-h"], 0),
         (["rules"], 0),
         (["rules", "--format", "json"], 0),
         (["explain", "CG101"], 0),
