@@ -79,6 +79,7 @@ def main(argv: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] if argv is None else list(argv)
+    is_help = not _HELP.isdisjoint(arguments)
     try:
         # Not click's own `main`: it exits with 1 when the reader of a pipe goes away.
         with cli.make_context("contract-guard", arguments) as context:
@@ -102,7 +103,7 @@ def main(argv: list[str] | None = None) -> None:
         # The reader of the pipe went away. Python would complain when it flushes at its end.
         to_nowhere(sys.stdout)
         # Help has no verdict that is lost with the rest of it.
-        code = EXIT_FAILED if _HELP.isdisjoint(arguments) else EXIT_CLEAN
+        code = EXIT_CLEAN if is_help else EXIT_FAILED
     except OSError as error:
         if error.filename is not None:
             report_internal_fault(error)
