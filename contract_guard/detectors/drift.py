@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from contract_guard.detectors.carried import with_carried
 from contract_guard.facts.model import Import, ModuleFacts, PatchTarget
 from contract_guard.findings import Finding
 from contract_guard.registry.contents import value_text
@@ -77,7 +78,8 @@ def join(
     new: Registry,
     origin: Origin = "change",
 ) -> list[Change]:
-    """The changes with the consumers that the findings say are broken.
+    """The changes with the consumers that the findings say are broken, and with those that fail
+    with them.
 
     A finding on a symbol of which no change is known makes one: with an old place where the
     symbol was there, without one where it is named for the first time. Findings on a test's own
@@ -85,13 +87,19 @@ def join(
     """
     by_symbol = {change.symbol: change for change in changes if change.kind != "added"}
     broken: dict[str, list[Consumer]] = {}
+    found: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.rule not in _FORMS:
             continue
         symbol = _changed_symbol(finding, by_symbol, old)
         broken.setdefault(symbol, []).append(_consumer(finding, new, origin))
+        found.setdefault(symbol, []).append(finding)
     joined = [
-        _with_broken(change, broken.pop(change.symbol, ())) if change.kind != "added" else change
+        with_carried(
+            _with_broken(change, broken.pop(change.symbol, ())), found.get(change.symbol, ()), new
+        )
+        if change.kind != "added"
+        else change
         for change in changes
     ]
     for symbol, consumers in broken.items():

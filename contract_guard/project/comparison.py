@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from contract_guard.detectors.base import Context, Detector
+from contract_guard.detectors.carried import RAISES
 from contract_guard.detectors.drift import BREAKING, Side, fresh, join, with_new_names
 from contract_guard.detectors.drifted import drifted_mirrors
 from contract_guard.detectors.former_fixtures import former_fixtures, gone_fixtures
@@ -24,7 +25,6 @@ from contract_guard.registry.affected import affected_paths
 from contract_guard.registry.compare import compare, with_consumers
 from contract_guard.registry.contents import changed_paths
 from contract_guard.registry.former import former_packages
-from contract_guard.registry.guards import Error
 from contract_guard.registry.impact import import_graph
 from contract_guard.registry.index import Registry, build
 from contract_guard.registry.layout import Layout, key_of
@@ -32,14 +32,6 @@ from contract_guard.registry.model import Change, Tree
 from contract_guard.text import plural
 
 _NAMED_UNREADABLE = 3
-_RAISES: dict[str, Error] = {
-    "CG101": "ImportError",
-    "CG102": "AttributeError",
-    "CG103": "AttributeError",
-    "CG104": "ModuleNotFoundError",
-    "CG107": "TypeError",
-}
-
 ChangeDetector = Callable[[Context, Context, Sequence[Change]], Iterable[Finding]]
 """Takes the newer end of a comparison, where its findings are, the older end, and the changes."""
 
@@ -347,8 +339,8 @@ def _tests(
     lost = {
         failure.path
         for finding in findings
-        if finding.impact == "collection-error" and finding.rule in _RAISES
-        for failure in graph.failures(finding.path, _RAISES[finding.rule])
+        if finding.impact == "collection-error" and finding.rule in RAISES
+        for failure in graph.failures(finding.path, RAISES[finding.rule])
     }
     return number, graph.collection.lost(sorted(lost))
 

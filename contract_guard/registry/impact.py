@@ -6,7 +6,7 @@ a plugin to the files that name it in `pytest_plugins`.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from contract_guard.facts.model import Import, ModuleFacts
@@ -77,7 +77,18 @@ class ImportGraph:
         """The tests that vanish if importing the file raises `error`; None where none do."""
         return self.collection.lost(failure.path for failure in self.failures(path, error))
 
+    def reached(self, path: str, error: Error = "ImportError") -> Set[str]:
+        """The files that cannot be imported if importing the file raises `error`, with itself."""
+        return self._came_by(path, error).keys()
+
     def _spread(self, path: str, error: Error) -> Iterator[Failure]:
+        came_by = self._came_by(path, error)
+        for reached in sorted(came_by):
+            if self._registry.layout.is_test_module(reached):
+                yield Failure(reached, _chain(came_by, reached))
+
+    def _came_by(self, path: str, error: Error) -> dict[str, tuple[str, Link] | None]:
+        """Each file that fails with one, with the file that it fails by and the link to it."""
         came_by: dict[str, tuple[str, Link] | None] = {path: None}
         queue = deque([path])
         while queue:
@@ -86,9 +97,7 @@ class ImportGraph:
                 if link.path not in came_by and error in errors:
                     came_by[link.path] = (here, link)
                     queue.append(link.path)
-        for reached in sorted(came_by):
-            if self._registry.layout.is_test_module(reached):
-                yield Failure(reached, _chain(came_by, reached))
+        return came_by
 
     def importers(self, path: str) -> Sequence["_Edge"]:
         """The places that fail with the file, in the order of paths and lines."""
@@ -210,7 +219,7 @@ def _passing(facts: ModuleFacts, imp: Import) -> tuple[Error, ...]:
     return tuple(error for error in ERRORS if not guards.caught(facts, imp.guard, error))
 
 
-def _chain(came_by: dict[str, tuple[str, Link] | None], path: str) -> tuple[Link, ...]:
+def _chain(came_by: Mapping[str, tuple[str, Link] | None], path: str) -> tuple[Link, ...]:
     links: list[Link] = []
     step = came_by[path]
     while step is not None:
