@@ -1,5 +1,6 @@
 """What a test computes, as the search compares it with production."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contract_guard.mirrors.evidence import Compared
@@ -14,6 +15,7 @@ from contract_guard.mirrors.trace import Trace
 from contract_guard.mirrors.weights import Graphs, weigh
 
 _LAYOUT = words("reshape view expand broadcast_to")
+_MOVING = words("permute transpose movedim t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,19 @@ def _from_production(form: NormalForm, traced: Trace) -> frozenset[int]:
 
 def _reachable(form: NormalForm, root: Reference) -> frozenset[int]:
     """The nodes of a value. Where nothing is computed but the sizes that it is laid out by, these
-    are no part of it."""
+    are no part of it, unless its elements are moved: then the sizes say where each one goes."""
     within = _below(form, root, laid_out=True)
-    if any(form.nodes[index].op in COMPUTING for index in within):
+    ops = [form.nodes[index].op for index in sorted(within)]
+    if _is_shuffled(ops) or any(op in COMPUTING for op in ops):
         return _below(form, root, laid_out=False)
     return within
+
+
+def _is_shuffled(ops: Iterable[str]) -> bool:
+    """True where axes change places between two layouts: splitting into patches and the like.
+    `ops` are in the order of computation."""
+    steps = iter(ops)
+    return all(any(op in kind for op in steps) for kind in (_LAYOUT, _MOVING, _LAYOUT))
 
 
 def _below(form: NormalForm, root: Reference, *, laid_out: bool) -> frozenset[int]:

@@ -220,6 +220,38 @@ def grid(count):
     )
 
 
+PATCHES = """
+import torch
+
+def patches(images, size):
+    count, height, width, channels = images.shape
+    rows, columns = height // size, width // size
+    images = images.reshape(count, rows, size, columns, size, channels)
+    images = images.transpose(2, 3)
+    return images.reshape(count, rows * columns, size * size * channels)
+"""
+
+
+def test_the_sizes_by_which_elements_are_moved_are_what_is_copied() -> None:
+    (copy,) = copies(
+        """
+        import torch
+        from pkg.ops import patches
+
+        def test_patches():
+            images, size = torch.rand(2, 8, 8, 3), 4
+            count, height, width, channels = images.shape
+            rows, columns = height // size, width // size
+            want = images.reshape(count, rows, size, columns, size, channels)
+            want = want.transpose(2, 3)
+            want = want.reshape(count, rows * columns, size * size * channels)
+            assert torch.equal(patches(images, size), want)
+        """,
+        PATCHES,
+    )
+    assert (copy.production.qualname, copy.is_slight) == ("patches", False)
+
+
 def test_two_operations_that_share_no_name_are_a_note() -> None:
     production = """
 def squares(signals, batch):
