@@ -53,7 +53,7 @@ def outdated_calls(context: Context, old: Context, changes: Iterable[Change]) ->
     with `*` or `**` arguments are left alone."""
     registry = context.registry
     named: dict[str, list[_Changed]] = {}
-    methods: dict[str, dict[str, _Changed]] = {}
+    methods: dict[str, list[_Changed]] = {}
     for change in changes:
         if change.kind != "signature-changed" or change.new is None:
             continue
@@ -69,21 +69,27 @@ def outdated_calls(context: Context, old: Context, changes: Iterable[Change]) ->
                 named.setdefault(path, []).append(changed)
         was, now = before.on_instance, after.on_instance
         if was is not None and now is not None and not takes_all(now, was):
-            for path in _mentioning(registry, changed):
-                on_instance = changed._replace(before=was, after=now)
-                methods.setdefault(path, {})[changed.symbol] = on_instance
-    for path in sorted(named.keys() | methods.keys()):
-        facts = registry.tree.files.get(path)
-        if isinstance(facts, ModuleFacts):
-            yield from _in_file(context, path, facts, named.get(path, ()))
-            yield from _on_instances(context, path, facts, methods.get(path, {}))
+            on_instance = changed._replace(before=was, after=now)
+            methods.setdefault(changed.name, []).append(on_instance)
+    for path, facts in registry.facts():
+        mentioned = {
+            method.symbol: method
+            for name in methods.keys() & facts.loaded_names
+            for method in methods[name]
+            if _knows(facts, method.qualname.split(".")[-2])
+        }
+        if path in named:
+            yield from _in_file(context, path, facts, named[path])
+        yield from _on_instances(context, path, facts, mentioned)
 
 
-def _mentioning(registry: Registry, method: _Changed) -> set[str]:
-    """The files of the project that know a method's class, and have the method's name."""
-    class_ = method.qualname.split(".")[-2]
-    both = [{m.path for m in registry.modules.mentioning(n)} for n in (class_, method.name)]
-    return both[0] & both[1] & registry.tree.files.keys()
+def _knows(facts: ModuleFacts, class_: str) -> bool:
+    """Whether a file defines a class of this name, imports it or names it."""
+    return (
+        class_ in facts.loaded_names
+        or any(found.name == class_ for found in facts.classes)
+        or any(imp.name in (class_, "*") for imp in facts.imports)
+    )
 
 
 def _on_instances(
