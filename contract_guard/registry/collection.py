@@ -39,6 +39,8 @@ class Collection:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._tests: dict[str, tuple[Collected, ...]] = {}
+        # Most findings of a broken project lose the same tests: one value for all of them.
+        self._lost: dict[tuple[str, ...], TestsLost | None] = {}
 
     def tests(self, path: str) -> tuple[Collected, ...]:
         """The tests of a test module; none for any other file."""
@@ -54,7 +56,10 @@ class Collection:
 
     def lost(self, paths: Iterable[str]) -> TestsLost | None:
         """All tests of these files together, None where there are none."""
-        return total(test for path in paths for test in self.tests(path))
+        files = tuple(paths)
+        if files not in self._lost:
+            self._lost[files] = total(test for path in files for test in self.tests(path))
+        return self._lost[files]
 
     def _collect(self, path: str, facts: ModuleFacts) -> Iterator[Collected]:
         own: set[str] = set()
