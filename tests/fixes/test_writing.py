@@ -116,8 +116,14 @@ def test_each_file_by_itself(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("stuck", ["pkg/a.py", "tests/test_a.py"])
-def test_files_that_one_fix_changes_go_together(tmp_path: Path, stuck: str) -> None:
+@pytest.mark.parametrize(
+    ("stuck", "why"),
+    [
+        ("pkg/a.py", "its fix changes pkg/a.py too"),
+        ("tests/test_a.py", "its fix changes tests/test_a.py too"),
+    ],
+)
+def test_files_that_one_fix_changes_go_together(tmp_path: Path, stuck: str, why: str) -> None:
     """A test that calls a function which could not be written would be broken."""
     paths = ["pkg/a.py", "pkg/b.py", "tests/test_a.py", "tests/test_b.py"]
     for path in paths:
@@ -128,7 +134,7 @@ def test_files_that_one_fix_changes_go_together(tmp_path: Path, stuck: str) -> N
     mended.together = [frozenset(paths[:2]), frozenset(paths[1:3])]
     refused = write_files(tmp_path, mended)
     assert dict(refused)[stuck] == "it is read-only"
-    assert dict(refused)["pkg/b.py"] == f"its fix changes {stuck} too"
+    assert dict(refused)["pkg/b.py"] == why
     assert [path for path, _ in refused] == paths[:3]
     assert [(tmp_path / path).read_bytes() for path in paths] == [b"x = 1\n"] * 3 + [b"x = 2\n"]
 
