@@ -17,12 +17,10 @@ from contract_guard.findings import Finding
 from contract_guard.project import encoding
 from contract_guard.project.cache import Cache
 from contract_guard.project.snapshot import Snapshot
-from contract_guard.registry.affected import affected_paths, asked_names
+from contract_guard.registry.affected import LAYOUT_FILES, affected_paths, asked_names
 from contract_guard.registry.index import Registry
 from contract_guard.registry.layout import key_of
 from contract_guard.registry.model import Tree
-
-_SHARED_FILES = ("conftest.py", "__init__.py")
 
 
 class _Run(msgspec.Struct, frozen=True):
@@ -130,7 +128,7 @@ def _stand_alone(registry: Registry, changed: Collection[str]) -> bool:
     """Whether these are test modules of which no other file mentions the name."""
     names: set[str] = set()
     for path in changed:
-        if not registry.layout.is_test_module(path) or path.endswith(_SHARED_FILES):
+        if not registry.layout.is_test_module(path) or path.rpartition("/")[2] in LAYOUT_FILES:
             return False
         names.add(key_of(path).rpartition("/")[2])
     return all(

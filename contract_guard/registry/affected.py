@@ -7,7 +7,8 @@ from contract_guard.facts.model import Binding, ModuleFacts, Unreadable
 from contract_guard.registry.layout import is_below, is_conftest, parent
 from contract_guard.registry.model import Tree
 
-_LAYOUT_FILES = frozenset({"__init__.py", "__init__.pyi", "conftest.py"})
+# What one of these holds concerns the files beside and below it.
+LAYOUT_FILES = frozenset({"__init__.py", "__init__.pyi", "conftest.py"})
 
 
 def affected_paths(old: Tree, new: Tree, changed: Collection[str]) -> frozenset[str] | None:
@@ -30,7 +31,7 @@ def affected_paths(old: Tree, new: Tree, changed: Collection[str]) -> frozenset[
             return None
         if before is None or after is None:
             name = path.rpartition("/")[2]
-            if name in _LAYOUT_FILES:
+            if name in LAYOUT_FILES:
                 return None
             names.add(name.partition(".")[0])
         if _openness(before) != _openness(after) or _other_classes(before, after):
